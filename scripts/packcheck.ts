@@ -1,6 +1,6 @@
-/** Checks the package as its users get it: built, packed, linted, then unpacked elsewhere and run. */
+/** Checks the package as its users get it: built, packed, linted, then installed elsewhere, where a new project is made, tested and run. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -14,34 +14,31 @@ function run(command: string, args: readonly string[], cwd: string): void {
   if (status !== 0) throw new Error(`${command} ${args[0] ?? ""} ended with ${status}`);
 }
 
-/** The package in a folder of its own, beside the packages it depends on: no sources, no development condition. */
-function unpack(tarball: string, project: string): void {
-  run("tar", ["xzf", tarball], project);
-  const modules = join(project, "node_modules");
-  mkdirSync(modules);
-  renameSync(join(project, "package"), join(modules, "retinue"));
-  for (const name of readdirSync(join(root, "node_modules")))
-    if (name !== "retinue" && !name.startsWith(".")) symlinkSync(join(root, "node_modules", name), join(modules, name));
-}
-
 run(process.execPath, ["scripts/build.ts"], root);
 run(join(tools, "publint"), ["--strict"], root);
 run(join(tools, "attw"), ["--pack", ".", "--profile", "esm-only"], root);
 
-const project = mkdtempSync(join(tmpdir(), "retinue-pack-"));
+const folder = mkdtempSync(join(tmpdir(), "retinue-pack-"));
+const npm = (...args: readonly string[]): void => run("npm", args, folder);
+const inProject = (...args: readonly string[]): void => run("npm", args, join(folder, "bots"));
+/** What is in the cache is not asked for. */
+const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
 try {
-  run("npm", ["pack", "--silent", "--pack-destination", project], root);
-  const tarball = readdirSync(project).find((name) => name.endsWith(".tgz"));
+  run("npm", ["pack", "--silent", "--pack-destination", folder], root);
+  const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz"));
   if (tarball === undefined) throw new Error("npm pack made no tarball");
-  unpack(tarball, project);
-  mkdirSync(join(project, "agents"));
-  writeFileSync(
-    join(project, "agents/scout.ts"),
-    `import { credits, defineSpecialist } from "retinue";\nexport default defineSpecialist({ handle: "scout", spend: { perDay: credits(5) } });\n`,
-  );
-  const bin = join(project, "node_modules/retinue/bin/retinue.js");
-  run(process.execPath, [bin, "check", "--no-keys", "--strict"], project);
-  run(process.execPath, [bin, "check", "--no-keys", "--agents", join(project, "node_modules/retinue/dist/agents")], project);
+  npm("init", "--yes", "--silent");
+  npm(...INSTALL, `./${tarball}`);
+  npm("exec", "retinue", "init", "bots");
+  const began = performance.now();
+  inProject(...INSTALL);
+  inProject("test");
+  console.log(`from a new project to its first passing test: ${Math.round((performance.now() - began) / 1_000)} s`);
+  inProject("run", "types", "--", "--skipLibCheck", "false");
+  inProject("run", "check");
+  inProject("run", "simulate", "--", "--for", "2h");
+  inProject("run", "demo", "--", "--for", "5s");
+  npm("exec", "--", "retinue", "check", "--no-keys", "--agents", join(folder, "node_modules/retinue/dist/agents"));
 } finally {
-  rmSync(project, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 }

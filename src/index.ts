@@ -5,16 +5,20 @@ export { defineSpecialist } from "./specialist/definition.ts";
 export { defineConfig, type ConfigFile } from "./config/config-file.ts";
 export type {
   Brakes,
+  ExtraOperations,
   FeedWatch,
   Handlers,
   JobsWatch,
+  MayName,
   OnMissed,
   ScheduleDefinition,
   SpecialistDefinition,
   SpendCaps,
+  StateOf,
+  TypedDefinition,
   Watch,
 } from "./specialist/definition.ts";
-export type { Act, IntentOptions, IntentRef, Reads, Target } from "./specialist/act.ts";
+export type { Act, ActFor, IntentOptions, IntentRef, Reads, Target } from "./specialist/act.ts";
 export { credits, microDollars, type Duration, type Money } from "./core/units.ts";
 export type { EventKind, EventPayloads, ExtraEvent, Like, Receipt, Reply } from "./contract/event-kinds.ts";
 export type { Agent, Community, Job, JobStatus, Post, SearchResult, Stats, Untrusted } from "./contract/records.ts";
@@ -32,7 +36,7 @@ export { Fatal, isRetinueError, Misconfigured, Refused, Retryable, RetinueError,
 export { ERROR_CODES, type AnyCode, type ErrorCode, type ForeignCode, type OwnCode } from "./core/error-codes.ts";
 
 // A network: its operations, its profile, and a client without limits.
-export { OPERATIONS, type OperationName } from "./contract/operations.ts";
+export { OPERATIONS, type OperationName, type WriteName } from "./contract/operations.ts";
 export { resolveProfile, type Profile } from "./contract/profile/profile.ts";
 export { connect, type Connection, type ConnectOptions } from "./client/connect.ts";
 export type { Call, Outcome } from "./contract/call.ts";

@@ -6,8 +6,21 @@ export { silentLogger } from "./core/log.ts";
 export { createLocalNetwork } from "./local-network/local-network.ts";
 export type { Listening, LocalNetwork, LocalNetworkOptions, NewSpecialist, Provisioned } from "./local-network/options.ts";
 export type { DeliveryFault, FaultRule, Fault } from "./local-network/faults/network-faults.ts";
-export type { Effect, GroundTruth } from "./local-network/ground-truth.ts";
+export type { Effect, GroundTruth, RequestLine } from "./local-network/ground-truth.ts";
 export { DELIVERY_SCHEMES, signDelivery, type DeliveryScheme, type DeliveryToSign, type SignedDelivery } from "./webhooks/receiver/sign.ts";
+export {
+  handle,
+  type Handled,
+  type HandledIntent,
+  type HandledKind,
+  type HandledPayload,
+  type HandleOptions,
+  type ReadAnswers,
+} from "./simulation/handle-in-test.ts";
+export { stage, type StageIntent, type TestStage, type TestStageOptions } from "./simulation/stage-in-test.ts";
+export type { HaltedTime, StagePromises } from "./simulation/stage-promises.ts";
+export { agent, approvalRequest, community, job, like, post, receipt, reply, searchResult, stats } from "./simulation/sample-records.ts";
+export type { FetchAnswers, ServiceAnswer } from "./simulation/answering-fetch.ts";
 export { simulate, type Simulation } from "./simulation/simulate.ts";
 export type { SimulateOptions, SimulationProgress } from "./simulation/simulate-options.ts";
 export type { CrowdOptions } from "./simulation/background-traffic.ts";

@@ -1,6 +1,6 @@
 /** Holds the guides to the code: every block compiles, parses or names what exists, every link leads somewhere, every code is told. */
 import { execFile } from "node:child_process";
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { parse as parseDotenv } from "dotenv";
@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { agentRecord, communityRecord, jobRecord, postRecord, resultRecord, statsRecord } from "../src/contract/records.ts";
 import { ERROR_CODES } from "../src/core/error-codes.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
+import { projectFiles } from "../src/cli/new-project.ts";
 import { readConfig } from "../src/config/config.ts";
 import { loadDefinitions } from "../src/config/definitions.ts";
 import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
@@ -16,6 +17,8 @@ import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
 import { membersOf } from "./harness/source-tree.ts";
 
 const ROOT = join(import.meta.dirname, "..");
+/** The definition that stands beside the blocks. */
+const HELLO = join(ROOT, "templates/bot/agents/hello.ts");
 const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
 
 interface Block {
@@ -66,6 +69,7 @@ test("every TypeScript block compiles against the package by its name", { timeou
     names.set(`block-${i}.ts`, `${page}:${line}`);
     writeFileSync(join(folder, `block-${i}.ts`), text);
   }
+  copyFileSync(HELLO, join(folder, "hello.ts"));
   const settings = {
     extends: join(ROOT, "tsconfig.json"),
     include: ["*.ts"],
@@ -75,6 +79,19 @@ test("every TypeScript block compiles against the package by its name", { timeou
   const told = (await typeMistakes(folder)).replaceAll(/\S*?(block-\d+\.ts)/g, (whole, file: string) => names.get(file) ?? whole);
   expect(told).toBe("");
 });
+
+test.each(named(inLanguage("ts").filter(({ text }) => text.includes('from "node:test"'))))(
+  "the tests of %s pass",
+  { timeout: 60_000 },
+  async (_name, { text }) => {
+    const folder = scratch(onTestFinished);
+    copyFileSync(HELLO, join(folder, "hello.ts"));
+    writeFileSync(join(folder, "block.test.ts"), text);
+    const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=retinue-source", "--test"], { cwd: folder });
+    expect(stdout).toMatch(/^(?:ℹ|#) fail 0$/m);
+    expect(stdout).not.toMatch(/^(?:ℹ|#) pass 0$/m);
+  },
+);
 
 function typeMistakes(folder: string): Promise<string> {
   return promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), ["--pretty", "false", "-p", folder], { cwd: folder }).then(
@@ -99,20 +116,26 @@ test.each(named(inLanguage("json")))(
   },
 );
 
-/** Command lines, with lines that end in a backslash joined, without comments and variables in front. */
+/** Command lines, with lines that end in a backslash joined, without comments, redirections and variables in front. */
 function commandLines({ text }: Block): readonly string[] {
   return text
     .replaceAll(/\\\n\s*/g, "")
     .split("\n")
     .flatMap((line) => line.split("&&"))
-    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .map((line) => line.replace(/(^|\s)(?:#.*|> \S+)$/, "").trim())
     .map((line) => line.replace(/^(?:[A-Z_]+=\S+\s+)+/, ""))
     .filter((line) => line !== "");
 }
 
 const SCRIPTS = Object.keys((JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object }).scripts);
+const PROJECT =
+  projectFiles("bots", "bot")
+    .find(({ path }) => path === "package.json")
+    ?.content.toString() ?? "{}";
+/** Of the checkout, and of a project that `retinue init` writes. */
+const ALL_SCRIPTS = [...SCRIPTS, ...Object.keys((JSON.parse(PROJECT) as { readonly scripts: object }).scripts)];
 /** Files that a reader makes from a block. */
-const isExample = (path: string): boolean => /^(?:agents|mine)\/echo\.test\.ts$/.test(path);
+const isExample = (path: string): boolean => /^(?:agents|mine)\/hello\.test\.ts$/.test(path);
 const OTHER_PROGRAMS = ["cp", "sudo", "docker", "cd", "mkdir"];
 const NPM_WORDS = ["ci", "start", "test", "pack", "install", "init", "pkg"];
 
@@ -126,9 +149,10 @@ async function mistakesIn(line: string): Promise<readonly string[]> {
   const ours = /^(?:npm run )?retinue(?: --)? (.*)$/.exec(line)?.[1];
   if (ours !== undefined) return mistakesInOurs(ours);
   const [program = "", first = "", second = "", ...words] = line.split(/\s+/);
-  if (program === "npx") return mistakesIn(line.slice("npx ".length));
+  if (program === "npx") return mistakesIn(line.replace(/^npx (?:-p \S+ )*/, ""));
   if (program === "tsc") return [];
-  if (program === "npm") return (first === "run" ? SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
+  if (program === "npm")
+    return (first === "run" ? ALL_SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
   if (program === "node")
     return [first, second, ...words].filter((word) => word.endsWith(".ts") && !isExample(word) && !existsSync(join(ROOT, word)));
   return OTHER_PROGRAMS.includes(program) ? [] : [program];
@@ -200,11 +224,8 @@ describe("docs/handlers.md lists what a handler gets and may call", () => {
 
   test("every member of act, with its parameters", () => {
     const told = [...namedBelow("Decisions"), ...namedBelow("The rest of `act`")];
-    expect(told.toSorted()).toEqual(
-      formsOf("specialist/act.ts", "Act")
-        .map((form) => `act.${form}`)
-        .toSorted(),
-    );
+    const forms = new Set(formsOf("specialist/act.ts", "Act").map((form) => `act.${form}`)); // overloads have one form
+    expect(told.toSorted()).toEqual([...forms].toSorted());
     expect(namedBelow("Reads")).toEqual(formsOf("specialist/act.ts", "Reads").map((form) => `act.read.${form}`));
     expect(namedBelow("Options")).toEqual(formsOf("specialist/act.ts", "IntentOptions"));
   });
@@ -245,6 +266,27 @@ test("every relative link leads somewhere", () => {
     return anchor !== undefined && !headings(file).includes(anchor);
   });
   expect(broken).toEqual([]);
+});
+
+test("every link of a page in the package leads into the package", () => {
+  const { files } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly files: readonly string[] };
+  const isPacked = (path: string): boolean => files.some((entry) => path === entry || path.startsWith(`${entry}/`));
+  const pages = globSync("{*,docs/*,examples/**/*}.md", { cwd: ROOT }).filter(isPacked);
+  expect(pages.length).toBeGreaterThan(15);
+  const lost = pages.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\((?![a-z]+:)([^)#\s]+)[^)]*\)/g)]
+      .map(([, link = ""]) => join(dirname(page), link))
+      .filter((path) => !isPacked(path))
+      .map((path) => `${page} -> ${path}`),
+  );
+  expect(lost).toEqual([]);
+});
+
+test("the folder of the README's first specialist is one that the editor checks, and git leaves out", () => {
+  const [, folder = ""] = /with the file `(\w+)\/hello\.ts`/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+  const { include } = JSON.parse(readFileSync(join(ROOT, "tsconfig.json"), "utf8")) as { readonly include: readonly string[] };
+  expect(include).toContain(folder);
+  expect(readFileSync(join(ROOT, ".gitignore"), "utf8").split("\n")).toContain(`/${folder}/`);
 });
 
 function headings(file: string): readonly string[] {

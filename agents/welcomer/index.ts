@@ -1,10 +1,10 @@
 /** Greets newcomers and answers the questions its small knowledge base covers. Says nothing when unsure. */
-import { defineSpecialist, type Act, type Post } from "retinue";
+import { defineSpecialist, type ActFor, type Post } from "retinue";
 import { answer } from "./knowledge.ts";
 
 const GREETING = /\b(hello|hi|hey|greetings|good (morning|evening)|just joined|new here|first post)\b/i;
 
-function respond(post: Post, act: Act): void {
+function respond(post: Post, act: ActFor<"posts.reply">): void {
   const text = post.content ?? "";
   const known = answer(text);
   const name = post.authorHandle === undefined ? "" : ` @${post.authorHandle}`;

@@ -84,7 +84,7 @@ async function rounds(store: Store, keys: number, count: number, atOnce: number,
         deadlineAt: attempt.deadlineAt,
         ending: "answered" as const,
       };
-      await store.complete({ attempt, end, outcome: "confirmed", now: Date.now(), events: [], watches: [] });
+      store.complete({ attempt, end, outcome: "confirmed", now: Date.now(), events: [], watches: [] });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, caller));

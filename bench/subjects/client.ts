@@ -66,7 +66,7 @@ async function retinue(file: string): Promise<Get> {
       deadlineAt: attempt.deadlineAt,
       ending: "answered" as const,
     };
-    await store.complete({ attempt, end, outcome: "confirmed", status: 200, now: clock.now(), events: [], watches: [] });
+    store.complete({ attempt, end, outcome: "confirmed", status: 200, now: clock.now(), events: [], watches: [] });
   };
 }
 

@@ -31,26 +31,40 @@ interface Calls {
 const CROWDS = [1, 10] as const;
 const DAYS = 4;
 const LEAST_SOONER = 5;
+/** One specialist shares no looks: sooner is only who puts more of them where its actions come from. */
+const LEAST_SOONER_ALONE = 2;
 
 interface Rival {
   readonly name: string;
   /** What it does with as many calls as Retinue's. */
   readonly spends: (ours: Calls) => Omit<Calls, "applying" | "other">;
-  /** Does the same work, or all of it that finds jobs: it is what the goal is for. */
-  readonly judged: boolean;
+  /** How much sooner we are to be, by the number of specialists. It does the same work, or all of it that finds jobs. */
+  readonly least: { readonly [count: number]: number };
+  /** It makes a difference only beside a feed. */
+  readonly besideFeed?: boolean;
 }
 
 const RIVALS: readonly Rival[] = [
-  { name: "fixed, spent alike", spends: ({ jobs, feed, applied }) => ({ jobs, feed, applied }), judged: true },
+  { name: "fixed, spent alike", spends: ({ jobs, feed, applied }) => ({ jobs, feed, applied }), least: { 10: LEAST_SOONER } },
+  {
+    name: "fixed, one timer for all",
+    spends: ({ jobs, feed, applied, other }) => {
+      const each = (jobs + feed + applied + other) / 3;
+      return { jobs: each, feed: each, applied: each };
+    },
+    least: { 1: LEAST_SOONER_ALONE },
+    besideFeed: true,
+  },
   {
     name: "fixed, never asks after an application",
     spends: ({ jobs, feed, applied, other }) => ({ jobs: jobs + applied + other, feed, applied: 0 }),
-    judged: true,
+    least: { 10: LEAST_SOONER },
   },
   {
     name: "fixed, no feed either",
     spends: ({ jobs, feed, applied, other }) => ({ jobs: jobs + feed + applied + other, feed: 0, applied: 0 }),
-    judged: false,
+    least: {},
+    besideFeed: true,
   },
 ];
 
@@ -69,14 +83,15 @@ export const suite: Suite = {
           const world = { count, feed, webhooks };
           const ours = await live(world, context);
           rows.push(rowOf("Retinue", count, watches, ours));
-          for (const { name, spends, judged } of RIVALS) {
-            if (!judged && !feed) continue;
+          for (const { name, spends, least, besideFeed } of RIVALS) {
+            if (besideFeed === true && !feed) continue;
             const theirs = await live({ ...world, webhooks: false, fixed: spends(ours.calls) }, context);
             const sooner = theirs.mean / ours.mean;
             const what = `${count === 1 ? "one" : count}, ${watches}: sooner than ${name}`;
             rows.push(rowOf(name, count, watches, theirs, sooner));
             ratios[what] = sooner;
-            if (count === 10 && judged) goals.push(goal(what, { least: LEAST_SOONER }, sooner, " ×", whyNot(ours.calls)));
+            const goalOf = least[count];
+            if (goalOf !== undefined) goals.push(goal(what, { least: goalOf }, sooner, " ×", count === 1 ? undefined : whyNot(ours.calls)));
             context.progress(`${what}: ${figure(ours.mean / MINUTE)} min against ${figure(theirs.mean / MINUTE)}, ${figure(sooner)} ×`);
           }
         }
@@ -98,9 +113,10 @@ export const suite: Suite = {
       conditions: [
         "Each specialist watches the jobs of a skill of its own, and the feed where it says so, and applies as soon as it sees one. Eight jobs a day for each, at random moments, each gone after an hour; nobody is chosen. The first day, whose windows start empty, is not counted.",
         "Retinue runs whole, with shipped defaults, on virtual time and a store in memory; each request takes 100 ms. It derives its cadence, and specialists with keys of their own share looks at public lists.",
-        "Fixed intervals: loops for each that look from a moment of their own, share nothing and apply at once, with as many calls a day as Retinue's. Spent alike: as often at the jobs, the feed and the latest application. Whoever never asks after an application spends those calls on looks at jobs, and would not learn that it was chosen; without the feed, it spends those for the feed, too.",
+        "Fixed intervals: loops for each that look from a moment of their own, share nothing and apply at once, with as many calls a day as Retinue's. Spent alike: as often at the jobs, the feed and the latest application. One timer for all looks at each of them equally often. Whoever never asks after an application spends those calls on looks at jobs, and would not learn that it was chosen; without the feed, it spends those for the feed, too.",
         "The last is shown and not judged: it does less than what it stands beside, whose calls go mostly to the feed. Where no feed is watched, it is the one before.",
         shippedSaid(),
+        "One specialist is no sooner than a loop that looks at the jobs equally often: half of the interval is the least that any order of looks comes to. It differs by how many of its looks go there.",
         "No webhook tells of a new job. With webhooks the feed is told, so that most looks go to the jobs.",
         "Minutes. The same seeds give the same figures, on any machine and under any load.",
       ],

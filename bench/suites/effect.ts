@@ -1,4 +1,5 @@
 /** Event to effect: a signed webhook over HTTP becomes one request to the network. Beside what people would build it with. */
+import { hash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openBackends, type Backends, type Needing } from "../harness/backends.ts";
@@ -121,7 +122,7 @@ async function once(
   context: BenchContext,
 ): Promise<void> {
   const key = keyOf(contender, inFlight);
-  const database = `d${Buffer.from(`${key}${run}`).toString("hex").slice(-40)}`;
+  const database = `d${hash("sha256", `${key} ${run}`).slice(0, 40)}`;
   const folder = join(context.folder, `${database}-files`);
   mkdirSync(folder, { recursive: true });
   const settings = {

@@ -12,6 +12,8 @@ export interface CommandEntry {
 
 /** In the order in which a newcomer needs them. */
 export const COMMANDS: readonly CommandEntry[] = [
+  { name: "init", describe: "write a new project: a specialist, its test, settings", load: () => import("./commands/init.ts") },
+  { name: "dev", describe: "run this project on a local network, and reload it as you save", load: () => import("./commands/dev.ts") },
   { name: "demo", describe: "run a network and example specialists in one process, to watch", load: () => import("./commands/demo.ts") },
   { name: "check", describe: "check settings and definitions for mistakes, without a call", load: () => import("./commands/check.ts") },
   {
@@ -24,6 +26,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "doctor", describe: "examine a network by reads only, and draft a profile for it", load: () => import("./commands/doctor.ts") },
   { name: "status", describe: "show what runs, its usage, and what waits or needs you", load: () => import("./commands/status.ts") },
   { name: "log", describe: "list actions and decisions", load: () => import("./commands/log.ts") },
+  {
+    name: "rehearse",
+    describe: "handle one event once, and show what would be done",
+    load: () => import("./commands/rehearse.ts"),
+  },
   {
     name: "deliveries",
     describe: "list webhook deliveries that nothing handled or understood",

@@ -17,6 +17,8 @@ import {
   type LearntScheme,
   type RecordedDelivery,
 } from "../doctor/learn-webhooks.ts";
+import type { Proposal } from "../doctor/finding.ts";
+import { proposeKinds } from "../doctor/meanings.ts";
 import { createReceiver } from "../webhooks/receiver/http.ts";
 import { deliveryUrl } from "../webhooks/receiver-settings.ts";
 import { EXIT, type Context, type ExitCode } from "./command.ts";
@@ -141,8 +143,13 @@ async function report({ context, config, profile, recorder, scrubber }: Learning
   lines("Shape", shape);
   out.line();
   showSchemes(schemes, seen.length, maybeSigned, context);
+  const proposals = proposeKinds(
+    profile,
+    seen.flatMap(({ kind }) => kind ?? []),
+  );
+  for (const { path, value } of proposals) out.line(`  proposed: ${path.slice(1).join(".")}: ${JSON.stringify(value)}`);
   const isWritten = best !== undefined && writeTo !== undefined;
-  if (isWritten) await write(best, { context, config }, writeTo);
+  if (isWritten) await write(best, proposals, { context, config }, writeTo);
   out.result({
     version,
     command: name,
@@ -194,13 +201,27 @@ function kindsOf(words: readonly (string | undefined)[], { webhooks }: Profile):
 }
 
 /** An existing file is patched, its comments kept; a new one is the present profile with the learnt rules. */
-async function write(best: LearntScheme, { context, config }: Pick<Learning, "context" | "config">, file: string): Promise<void> {
+async function write(
+  best: LearntScheme,
+  proposals: readonly Proposal[],
+  { context, config }: Pick<Learning, "context" | "config">,
+  file: string,
+): Promise<void> {
   const { out, clock } = context;
   const isGuess = best.fits < Math.max(SURE, best.of);
-  const guesses = isGuess ? ["webhooks.scheme"] : [];
-  if (existsSync(file)) writeFileSync(file, withWebhooks(readFileSync(file, "utf8"), best.profile.webhooks, guesses));
-  else {
-    const source = addDraft(await writtenProfile(config.network.profile), { ...best.profile, guesses });
+  const guesses = [...(isGuess ? ["webhooks.scheme"] : []), ...proposals.map(({ path }) => path.join("."))];
+  const named = Object.groupBy(proposals, ({ path }) => path[1] ?? "");
+  const meanings = Object.entries(named).map(([part, found = []]) => [
+    part,
+    Object.fromEntries(found.map(({ path, value }) => [path[2], value])),
+  ]);
+  const webhooks = { ...best.profile.webhooks, ...Object.fromEntries(meanings) };
+  if (existsSync(file)) {
+    const stated = (await writtenProfile(file)).webhooks?.scheme;
+    if (stated !== undefined && stated !== best.scheme) out.line(`the profile states the scheme ${stated}, and is left as it is`);
+    writeFileSync(file, withWebhooks(readFileSync(file, "utf8"), webhooks, guesses));
+  } else {
+    const source = addDraft(await writtenProfile(config.network.profile), { ...best.profile, webhooks, guesses });
     resolveProfile(source);
     const day = new Date(clock.now()).toISOString().slice(0, 10);
     writeFileSync(file, profileYaml(source, [`Webhooks learnt by retinue doctor on ${day}, from ${best.fits} of ${best.of} deliveries.`]));

@@ -27,6 +27,8 @@ export interface OpenNetwork {
   readonly network: LocalNetwork;
   readonly listening: Listening;
   readonly keyFile: string;
+  /** Makes the accounts and keys that these do not have yet. */
+  provision(cast: readonly Resident[]): void;
   /** Ends the network. Unfinished work resumes at the next start. */
   close(): Promise<void>;
 }
@@ -57,12 +59,14 @@ export async function openLocalNetwork(settings: LocalNetworkSettings): Promise<
     const keyFile = keyFileOf(data);
     const keysFor = set ?? "b";
     const open = listening;
-    provisionAll(network, cast, { file: keyFile, set: keysFor, baseUrl: open.baseUrls[keysFor] ?? "" });
+    const provision = (these: readonly Resident[]): void =>
+      provisionAll(network, these, { file: keyFile, set: keysFor, baseUrl: open.baseUrls[keysFor] ?? "" });
+    provision(cast);
     const close = async (): Promise<void> => {
       await open.close();
       await network.stop();
     };
-    return { network, listening, keyFile, close };
+    return { network, listening, keyFile, provision, close };
   } catch (error) {
     await listening?.close();
     await network.stop();

@@ -70,6 +70,8 @@ const MARK = "  │ ";
 /** Width of an output that is no terminal, and of a terminal that does not tell. */
 const DEFAULT_COLUMNS = 80;
 const FURTHER = "  ";
+/** Indent of the further lines of a problem: the width of its labels. */
+const LABELLED = " ".repeat(12);
 /** Least width: a narrower terminal counts as this wide. */
 const LEAST_QUOTED = 16;
 
@@ -147,7 +149,7 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, 
     table: (rows, columns) => tableLines(rows, columns, paint, columnsOf(stdout)).forEach(line),
     result: (value) => void (json && printJson(stdout, value)),
     problems(problems) {
-      if (!json) for (const problem of problems) for (const one of problemLines(problem, paint, cwd)) print(stderr, one);
+      if (!json) for (const problem of problems) for (const one of problemLines(problem, paint, cwd, stderr)) print(stderr, one);
     },
     trace: (stack) => linesOf(stack).forEach((one) => print(stderr, MARK + one)),
     flush: () => waiting.flush(),
@@ -175,15 +177,18 @@ function columnsOf({ isTTY, columns }: TextStream): number {
   return isTTY === true && columns !== undefined && columns > 0 ? columns : DEFAULT_COLUMNS;
 }
 
-/** The problem, its place, the expectation, and advice. */
-export function problemLines(problem: Problem, paint: Paint, cwd: string): readonly Printable[] {
+/** The problem, its place, the expectation, and advice. Sentences are wrapped on a terminal; advice is not, since it holds commands to copy. */
+export function problemLines(problem: Problem, paint: Paint, cwd: string, stream?: TextStream): readonly Printable[] {
   const label = isMistake(problem) ? paint.red("error:") : paint.yellow("warning:");
   const place = placeOf(problem, cwd);
   const { message, expected, hint } = problem;
+  const columns = stream?.isTTY === true ? Math.max(LEAST_QUOTED, columnsOf(stream) - LABELLED.length) : Infinity;
+  const sentence = (first: Printable, text: string): readonly Printable[] =>
+    wordLines(visible(text), columns).map((line, i) => say`${i === 0 ? first : LABELLED}${line}`);
   return [
-    say`${label} ${message}`,
+    ...sentence(say`${label} `, message),
     ...(place === undefined ? [] : [say`  ${paint.dim("in")}        ${place}`]),
-    ...(expected === undefined || message.includes(`expected ${expected}`) ? [] : [say`  ${paint.dim("expected")}  ${expected}`]),
+    ...(expected === undefined || message.includes(`expected ${expected}`) ? [] : sentence(say`  ${paint.dim("expected")}  `, expected)),
     ...(hint === undefined ? [] : [say`  ${paint.dim("try")}       ${hint}`]),
   ];
 }

@@ -38,10 +38,10 @@ export interface Filter {
 
 export function createFilter(): Filter {
   const said = new Map<string, number>();
-  const failures = createRepeats<Action & { readonly kind: string }>((first, more, at) => ({
+  const failures = createRepeats<Action & { readonly kind: string }>((first, { text }, at) => ({
     ...first,
     at,
-    told: { ...first.told, text: `failed at handling ${first.kind}: ${more} more within a minute` },
+    told: { ...first.told, text: `failed at handling ${first.kind}: ${text}` },
   }));
   const isNew = (key: string, at: number): boolean => {
     const last = said.get(key);

@@ -13,8 +13,8 @@ import { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 import { outcomeReader, type OutcomeReader } from "./outcome.ts";
 import { signatureHeaders } from "./request-signature.ts";
-import { requestBuilder, type RequestBuilder } from "./build-request.ts";
-import type { Transport, WireAnswer, WireHeaders, WireRequest } from "./transport.ts";
+import { requestBuilder, type BuiltRequest, type RequestBuilder } from "./build-request.ts";
+import type { Transport, WireAnswer, WireHeaders } from "./transport.ts";
 
 export interface ClientOptions {
   readonly profile: Profile;
@@ -35,15 +35,17 @@ export interface ClientOptions {
 export interface SendOptions {
   readonly key: Secret;
   /** Sent with writes, in the header the profile names. The network may ignore it. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   readonly deadlineMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** The result of `check`, so that the request is built once. */
+  readonly built?: BuiltRequest | undefined;
 }
 
 export interface Client {
   readonly profile: Profile;
-  /** Throws `Refused` like `send`, without sending. */
-  check(call: Call): void;
+  /** The request of a call. Throws `Refused` like `send`, without sending. */
+  check(call: Call): BuiltRequest;
   /**
    * Sends one request. Throws `Refused` before any request: `operation_unknown`, `operation_not_in_set`, `target_missing`,
    * `target_unexpected`, `target_invalid`, `input_unknown`, `input_invalid`, `input_unsupported`. Never throws after it.
@@ -62,60 +64,66 @@ interface Prepared {
   readonly operation: ProfileOperation;
   readonly build: RequestBuilder;
   readonly read: OutcomeReader;
+  readonly handsOutSecrets: boolean;
+  readonly mayRepeat: boolean;
+  readonly carrier: { readonly header: string | null; readonly prefix?: string | undefined };
+  /** The headers that requests with a body and without one share. */
+  readonly withBody: Readonly<Record<string, string>>;
+  readonly plain: Readonly<Record<string, string>>;
 }
 
 export function createClient(options: ClientOptions): Client {
   const { profile, transport, clock, onDrift, scrubber = new Scrubber() } = options;
   const base = parseBaseAddress(options.baseUrl);
   const deadlineMs = options.deadlineMs ?? profile.timing.deadlineMs;
-  const plainHeaders = { accept: "application/json", "accept-encoding": "identity", "user-agent": "retinue", ...profile.headers };
-  const bodyHeaders = { ...plainHeaders, "content-type": "application/json" };
-  const prepared = new Map<string, Prepared>();
+  const plain = { accept: "application/json", "accept-encoding": "identity", "user-agent": "retinue", ...profile.headers };
+  const known = new Map<string, Prepared>();
 
   const prepare = (name: string): Prepared => {
-    const known = prepared.get(name);
-    if (known !== undefined) return known;
+    const found = known.get(name);
+    if (found !== undefined) return found;
     const operation = supported(profile, name);
-    const fresh = {
+    const fresh: Prepared = {
       operation,
       build: requestBuilder(profile, operation, base),
       read: outcomeReader(profile, operation, clock, options.pins?.(name)),
+      handsOutSecrets: handsOutSecrets(name),
+      mayRepeat: operation.effect !== "read",
+      carrier: isTrade(name) ? (profile.auth.trade ?? profile.auth) : profile.auth,
+      withBody: {
+        ...plain,
+        "content-type": operation.encoding === "form" ? "application/x-www-form-urlencoded" : "application/json",
+      },
+      plain,
     };
-    prepared.set(name, fresh);
+    known.set(name, fresh);
     return fresh;
   };
 
   const client: Client = {
     profile,
-    check: (call) => void prepare(call.operation).build(call),
+    check: (call) => prepare(call.operation).build(call),
     send: async (call, sendOptions) => (await client.exchange(call, sendOptions)).outcome,
-    async exchange(call, { key, idempotencyKey, signal, deadlineMs: ownDeadlineMs }) {
-      const { operation, build, read } = prepare(call.operation);
-      const { path, body } = build(call, key);
-      const headers: Record<string, string> = { ...(body === undefined ? plainHeaders : bodyHeaders) };
-      if (body !== undefined && operation.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
-      const carrier = isTrade(operation.name) ? (profile.auth.trade ?? profile.auth) : profile.auth;
-      if (profile.auth.sign !== undefined)
-        Object.assign(headers, signatureHeaders(profile.auth.sign, { method: operation.method, path, body }, key, clock.now()));
+    async exchange(call, { key, idempotencyKey, signal, built, deadlineMs: ownDeadlineMs }) {
+      const prepared = prepare(call.operation);
+      const { operation, carrier, mayRepeat } = prepared;
+      const { path, body } = built ?? prepared.build(call, key);
+      const headers: Record<string, string> = { ...(body === undefined ? prepared.plain : prepared.withBody) };
+      const { sign } = profile.auth;
+      if (sign !== undefined) Object.assign(headers, signatureHeaders(sign, { method: operation.method, path, body }, key, clock.now()));
       if (carrier.header !== null) headers[carrier.header] = (carrier.prefix ?? "") + key.reveal();
-      if (idempotencyKey !== undefined && operation.effect !== "read" && profile.idempotencyHeader !== null)
+      if (idempotencyKey !== undefined && mayRepeat && profile.idempotencyHeader !== null)
         headers[profile.idempotencyHeader] = idempotencyKey;
-      const request: WireRequest = {
-        method: operation.method,
-        origin: base.origin,
-        path,
-        headers,
-        deadlineMs: ownDeadlineMs ?? deadlineMs,
-        ...(body === undefined ? {} : { body }),
-        ...(signal === undefined ? {} : { signal }),
-      };
-      const heard = await transport(request);
-      const handedOut = secretsIn(heard, profile, operation);
-      const held: readonly (Secret | undefined)[] = [key, sentSecret(call), ...Object.values({ ...handedOut })];
-      for (const secret of held) if (secret !== undefined) scrubber.add(secret);
+      const { method } = operation;
+      const heard = await transport({ method, origin: base.origin, path, headers, deadlineMs: ownDeadlineMs ?? deadlineMs, body, signal });
+      const handedOut = prepared.handsOutSecrets ? secretsIn(heard, profile, operation) : undefined;
+      const sent = sentSecret(call);
+      scrubber.add(key);
+      if (sent !== undefined) scrubber.add(sent);
+      if (handedOut !== undefined) for (const secret of Object.values<Secret>({ ...handedOut })) scrubber.add(secret);
       // Records, messages, drift and the doctor's findings all come from the cleaned answer.
       const wire = withoutSecrets(heard, scrubber);
-      const { outcome, drift } = read(wire, call, handedOut);
+      const { outcome, drift } = prepared.read(wire, call, handedOut);
       if (drift.length > 0) onDrift?.(operation.name, drift);
       return { outcome, wire };
     },
@@ -124,15 +132,18 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /** Secrets that an answer hands out to us, read before the answer is cleaned of them. */
-function secretsIn(answer: WireAnswer, profile: Profile, { name, record }: ProfileOperation): Secrets | undefined {
-  if (answer.kind !== "answer" || answer.status >= 300 || !handsOutSecrets(name)) return undefined;
+function secretsIn(answer: WireAnswer, profile: Profile, { record }: ProfileOperation): Secrets | undefined {
+  if (answer.kind !== "answer" || answer.status >= 300) return undefined;
   return readRecord(profile, record, parseExactJson(answer.text)).secrets;
 }
 
 function withoutSecrets(answer: WireAnswer, scrubber: Scrubber): WireAnswer {
   switch (answer.kind) {
-    case "answer":
-      return { ...answer, headers: cleanHeaders(answer.headers, scrubber), text: scrubber.blankJson(answer.text) };
+    case "answer": {
+      const headers = cleanHeaders(answer.headers, scrubber);
+      const text = scrubber.blankJson(answer.text);
+      return headers === answer.headers && text === answer.text ? answer : { ...answer, headers, text };
+    }
     case "unknown": {
       const { headers, reason, ...rest } = answer;
       return { ...rest, reason: scrubber.blank(reason), ...(headers === undefined ? {} : { headers: cleanHeaders(headers, scrubber) }) };

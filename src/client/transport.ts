@@ -20,10 +20,10 @@ export interface WireRequest {
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** From this call to the last byte of the answer. */
   readonly deadlineMs: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -99,6 +99,8 @@ function exchange(agent: Agent, request: WireRequest, clock: Clock, maxBodyBytes
   });
 }
 
+const NO_BYTES = Buffer.alloc(0);
+
 /** One request on its socket. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: WireRequest;
@@ -172,7 +174,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const head = this.#head;
     if (head === undefined || this.#settled) return;
-    const bytes = Buffer.concat(this.#chunks);
+    const [first = NO_BYTES] = this.#chunks;
+    const bytes = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first;
     const encoding = String(head.headers["content-encoding"] ?? "identity").toLowerCase();
     if (encoding === "identity" || bytes.length === 0) return this.#answer(bytes);
     // We request no compression. Compressed answers are read under the same bound.

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { LineCounter, parseDocument, isNode, isPair, isMap, isScalar, isSeq, type Document } from "yaml";
 import { messageOf } from "../core/errors.ts";
-import { depthOf, MAX_JSON_DEPTH } from "../core/json.ts";
+import { depthOf, MAX_JSON_DEPTH, parseJson } from "../core/json.ts";
 import { mistake, type Problem } from "./problem.ts";
 
 export const DATA_EXTENSIONS: readonly string[] = [".yaml", ".yml", ".json", ".md"];
@@ -42,6 +42,14 @@ export async function readDataFile(file: string): Promise<DataFileResult> {
     default:
       return parseYaml(clean, file, 0);
   }
+}
+
+/** JSON if it begins like an object, else YAML, under the same bounds as a file. `source` names it in problems. */
+export function parseDataText(text: string, source: string): DataFileResult {
+  const clean = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  if (!/^\s*\{/.test(clean)) return parseYaml(clean, source, 0);
+  const value = parseJson(clean);
+  return value === undefined ? parseJsonText(clean, source) : { data: { value, lineOf: () => undefined }, problems: [] };
 }
 
 function tooLarge(file: string, size: number): Problem {

@@ -9,7 +9,7 @@ import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
 import { codeDefinition, dataDefinition } from "./definition-schema.ts";
 import { checkParts, type CheckedParts } from "./mistakes.ts";
 import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
-import { mistake, problemOf, type Problem } from "./problem.ts";
+import { mistake, problemOf, throwMistakes, type Problem } from "./problem.ts";
 
 export interface LoadedDefinition {
   /** The absolute path of its file; for one given in code, its place, such as `specialists[0]`. */
@@ -51,6 +51,13 @@ export function givenDefinitions(given: readonly unknown[]): LoadedDefinitions {
     given.map((value, index) => checkCode(value, `specialists[${index}]`, undefined)),
     [],
   );
+}
+
+/** The specialists of definitions given by a test. Throws `Misconfigured` for the first mistake. */
+export function checkedDefinitions(given: readonly unknown[]): readonly Specialist[] {
+  const { definitions, problems } = givenDefinitions(given);
+  throwMistakes(problems);
+  return definitions.map(({ specialist }) => specialist);
 }
 
 function joined(loaded: readonly Loaded[], problems: readonly Problem[]): LoadedDefinitions {

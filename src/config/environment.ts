@@ -140,7 +140,7 @@ export function parseBoolean(text: string): boolean | undefined {
 
 /** A whole number within bounds, or undefined for anything else: no exponents, fractions or spaces. */
 export function parseWhole(text: string, min: number, max: number): number | undefined {
-  if (!/^-?\d{1,15}$/.test(text)) return undefined;
+  if (!/^-?\d{1,16}$/.test(text)) return undefined;
   const value = Number(text);
-  return value >= min && value <= max ? value : undefined;
+  return Number.isSafeInteger(value) && value >= min && value <= max ? value : undefined;
 }

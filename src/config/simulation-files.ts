@@ -1,8 +1,8 @@
-/** Reads the files of a simulation: the words of its crowd, and the answers to a definition's own requests. */
+/** Reads the files of a simulation (the words of its crowd, the answers to a definition's own requests) and of a rehearsal (one event). */
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { defined } from "../core/defined.ts";
-import type { Json } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { durationMs } from "../core/units.ts";
 import { readDataFile } from "./data-file.ts";
 import { checkShape } from "./mistakes.ts";
@@ -16,6 +16,8 @@ const MAX_SKILLS = 20;
 const MAX_REWARD = 1_000_000;
 const MAX_PER_HOUR = 3_600;
 const MAX_BODY = 1_000_000;
+/** The form of a recording. Changes with its fields. */
+export const RECORDING_VERSION = 1;
 
 const json = z.json() as z.ZodType<Json>;
 const content = z
@@ -99,6 +101,39 @@ const answersSchema = z
   .min(1, expected("at least one answer"))
   .max(MAX_ITEMS, expected(`at most ${MAX_ITEMS}`));
 
+const MAX_READS = 1_000;
+const values = z.record(z.string(), json, expected("values by name")) as z.ZodType<JsonObject>;
+const results = z.record(z.string(), json, expected("results by name"));
+const word = z.string(expected("a text")).min(1, expected("a text that is not empty"));
+
+const recordingSchema = z
+  .strictObject(
+    {
+      recording: z.literal(RECORDING_VERSION, expected(`${RECORDING_VERSION}, the form of file that this version reads`)),
+      handle: word.optional(),
+      event: z.strictObject(
+        { id: word.optional(), kind: word, at: z.number(expected("ms since the epoch")).optional(), payload: json },
+        expected("an event: {id, kind, at, payload}"),
+      ),
+      account: word.optional(),
+      state: values.optional(),
+      reads: z
+        .array(
+          z.strictObject({ operation: word, target: word.optional(), value: json }, expected("an answer: {operation, target, value}")),
+          expected("a list of answers: {operation, target, value}"),
+        )
+        .max(MAX_READS, expected(`at most ${MAX_READS}`))
+        .optional(),
+      steps: results.optional(),
+      fetch: answersSchema.optional(),
+    },
+    expected("a recording: {recording, handle, event, account, state, reads, steps, fetch}"),
+  )
+  .transform((file) => defined(file));
+
+/** An event to rehearse, with the answers that its handler gets. */
+export type RecordingFile = z.output<typeof recordingSchema>;
+
 /** Words and rates of a simulated crowd. */
 export type CrowdFile = z.output<typeof crowdSchema>;
 /** One answer of another service. */
@@ -117,11 +152,15 @@ export function readAnswers(file: string, cwd: string): Promise<ReadFile<readonl
   return readChecked(file, cwd, answersSchema, "answers_invalid");
 }
 
+export function readRecording(file: string, cwd: string): Promise<ReadFile<RecordingFile>> {
+  return readChecked(file, cwd, recordingSchema, "recording_invalid");
+}
+
 async function readChecked<Schema extends z.ZodType>(
   name: string,
   cwd: string,
   schema: Schema,
-  code: "crowd_invalid" | "answers_invalid",
+  code: "crowd_invalid" | "answers_invalid" | "recording_invalid",
 ): Promise<ReadFile<z.output<Schema>>> {
   const file = isAbsolute(name) ? name : join(cwd, name);
   const { data, problems } = await readDataFile(file);

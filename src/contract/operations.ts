@@ -343,6 +343,9 @@ const TABLE = {
 /** The name of an operation, `noun.verb`. */
 export type OperationName = keyof typeof TABLE;
 
+/** The name of an operation that changes something: those of which `may` is made. */
+export type WriteName = { [Name in OperationName]: (typeof TABLE)[Name]["effect"] extends "read" ? never : Name }[OperationName];
+
 /** The inputs of an operation in our names, as a caller writes them. */
 export type OperationInput<Name extends OperationName> = z.input<(typeof TABLE)[Name]["input"]>;
 

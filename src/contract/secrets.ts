@@ -4,12 +4,15 @@ import type { Call } from "./call.ts";
 import type { OperationName } from "./operations.ts";
 
 /** The name of the input that is a secret. */
-const SENT: { readonly [name in OperationName]?: string } = { "auth.refresh": "refreshToken", "webhooks.create": "secret" };
+const SENT: ReadonlyMap<string, string> = new Map<OperationName, string>([
+  ["auth.refresh", "refreshToken"],
+  ["webhooks.create", "secret"],
+]);
 const HANDED_OUT: readonly string[] = ["auth.token", "auth.refresh", "agents.create", "webhooks.create"] satisfies OperationName[];
 
 /** The secret that a call sends to the network. */
 export function sentSecret({ operation, input }: Pick<Call, "operation" | "input">): Secret | undefined {
-  const name = Object.entries(SENT).find(([one]) => one === operation)?.[1];
+  const name = SENT.get(operation);
   const value = name === undefined ? undefined : input[name];
   return typeof value === "string" ? new Secret(value) : undefined;
 }

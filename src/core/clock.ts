@@ -13,7 +13,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds from an arbitrary start. Never goes back. */
   monotonic(): number;
-  /** Runs `run` once after `delayMs` (any length; negative counts as 0). */
+  /** Runs `run` once after `delayMs` (any length, `Infinity` included; negative counts as 0). */
   after(delayMs: number, run: () => void): Timer;
   /** Runs `run` at the end of the present turn of the event loop. */
   soon(run: () => void): void;
@@ -26,7 +26,11 @@ export function systemClock(): Clock {
     monotonic: () => performance.now(),
     soon: (run) => void setImmediate(run),
     after(delayMs, run) {
-      let left = Number.isFinite(delayMs) ? Math.max(0, delayMs) : MAX_TIMER_MS;
+      if (delayMs >= 0 && delayMs <= MAX_TIMER_MS) {
+        const timer = setTimeout(run, delayMs);
+        return { cancel: () => clearTimeout(timer) };
+      }
+      let left = Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
       let handle: NodeJS.Timeout;
       const arm = (): void => {
         const leg = Math.min(left, MAX_TIMER_MS);

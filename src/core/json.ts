@@ -8,6 +8,30 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
 
+/** Types of values that JSON does not keep. */
+type NoJson =
+  | ((...args: never[]) => unknown)
+  | Date
+  | ReadonlyMap<unknown, unknown>
+  | ReadonlySet<unknown>
+  | bigint
+  | symbol
+  | undefined
+  | void;
+type KeptByJson<Value> = Value extends string | number | boolean | null
+  ? true
+  : Value extends NoJson
+    ? false
+    : Value extends readonly (infer Item)[]
+      ? KeptByJson<Item>
+      : Value extends object
+        ? false extends { [Name in keyof Value]-?: KeptByJson<Exclude<Value[Name], undefined>> }[keyof Value]
+          ? false
+          : true
+        : false;
+/** Any type if JSON keeps its values, interfaces and optional members included; else a text, which no such value is. */
+export type IfJson<Value> = [Value] extends [Json] ? unknown : false extends KeptByJson<Value> ? "JSON does not keep this type" : unknown;
+
 /** Deeper values are refused before they are parsed or stored. */
 export const MAX_JSON_DEPTH = 64;
 

@@ -3,7 +3,7 @@
  * are summed up, so that no repetition lets the log grow by much.
  */
 import { excerpt, excerptOf } from "./excerpt.ts";
-import { createRepeats, type KindOf } from "./repetition-limit.ts";
+import { createRepeats, type KindOf, type LeftOut } from "./repetition-limit.ts";
 import type { Scrubber } from "./scrubber.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -67,9 +67,9 @@ function kindOf(level: LogLevel, message: string, { handle, code, printed }: Log
   return { key, passing: printed === undefined ? PASSING[level] : PRINTED_PASSING };
 }
 
-function sumOf({ level, message, fields: { handle, printed } }: LogLine, more: number, at: number): LogLine {
+function sumOf({ level, message, fields: { handle, printed } }: LogLine, { more, text }: LeftOut, at: number): LogLine {
   const what = printed === undefined ? message : "lines that the definition printed";
-  return { at, level, message: `${what}: ${more} more within a minute`, fields: { ...(handle === undefined ? {} : { handle }), more } };
+  return { at, level, message: `${what}: ${text}`, fields: { ...(handle === undefined ? {} : { handle }), more } };
 }
 
 type Write = (level: LogLevel, message: string, fields: LogFields) => void;

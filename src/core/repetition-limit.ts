@@ -1,5 +1,5 @@
 /** Limits repetition: the first few of a kind within a minute pass, the others are counted and summed up afterwards. */
-import { MINUTE } from "./units.ts";
+import { MINUTE, SECOND, showDuration } from "./units.ts";
 
 /** Kinds stored at once; the oldest is summed up and dropped first. */
 const MAX_KINDS = 2_000;
@@ -22,17 +22,25 @@ interface Kind<T> {
   readonly since: number;
   readonly passing: number;
   count: number;
+  lastAt: number;
+}
+
+/** The repetitions left out: their number, and the sentence that states it. */
+export interface LeftOut {
+  readonly more: number;
+  /** For example "37 more within a minute, the last 20 s ago". */
+  readonly text: string;
 }
 
 /** `sum` makes the line that counts the repetitions of `first`. */
-export function createRepeats<T>(sum: (first: T, more: number, now: number) => T): Repeats<T> {
+export function createRepeats<T>(sum: (first: T, leftOut: LeftOut, now: number) => T): Repeats<T> {
   /** The oldest first. */
   const kinds = new Map<string, Kind<T>>();
 
   const end = (key: string, now: number): readonly T[] => {
     const kind = kinds.get(key);
     kinds.delete(key);
-    return kind === undefined || kind.count <= kind.passing ? [] : [sum(kind.first, kind.count - kind.passing, now)];
+    return kind === undefined || kind.count <= kind.passing ? [] : [sum(kind.first, leftOut(kind, now), now)];
   };
   const ended = (now: number): readonly T[] => {
     const sums: T[] = [];
@@ -48,15 +56,22 @@ export function createRepeats<T>(sum: (first: T, more: number, now: number) => T
       const known = kinds.get(key);
       if (known !== undefined && !isOver(known, now)) {
         known.count += 1;
+        known.lastAt = now;
         return known.count > passing ? [] : [make()];
       }
       const sums = [...end(key, now), ...ended(now)];
       const first = make();
-      kinds.set(key, { first, since: now, passing, count: 1 });
+      kinds.set(key, { first, since: now, passing, count: 1, lastAt: now });
       return [...sums, first];
     },
     rest: (now) => [...kinds.keys()].flatMap((key) => end(key, now)),
   };
+}
+
+function leftOut({ count, passing, lastAt }: Kind<unknown>, now: number): LeftOut {
+  const more = count - passing;
+  const age = now - lastAt;
+  return { more, text: `${more} more within a minute${age < SECOND ? "" : `, the last ${showDuration(age)} ago`}` };
 }
 
 /** True also if the clock was set back. */

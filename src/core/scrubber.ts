@@ -39,14 +39,20 @@ export class Scrubber {
 
   add(secret: Secret): void {
     const value = secret.reveal();
+    if (this.#secrets.has(value)) return this.#renew(value);
     if (!isScrubbable(value)) return;
-    // The set keeps its order, the latest last.
-    if (this.#secrets.delete(value)) return void this.#secrets.add(value);
     this.#secrets.add(value);
     this.#index(value);
     if (!isPlain(value)) this.#escape = ANY_ESCAPE;
     const [oldest] = this.#secrets;
     if (this.#secrets.size > MAX_SECRETS && oldest !== undefined) this.#forget(oldest);
+  }
+
+  /** The set keeps its order, the latest last; the order counts only where secrets are soon forgotten. */
+  #renew(value: string): void {
+    if (this.#secrets.size <= MAX_SECRETS / 2) return;
+    this.#secrets.delete(value);
+    this.#secrets.add(value);
   }
 
   /** True where the text holds a known secret, in any form. */

@@ -26,8 +26,8 @@ export function durationMs(value: Duration): number {
     const text = value.trim().toLowerCase();
     const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/gy)];
     const length = parts.reduce((sum, part) => sum + part[0].length, 0);
-    if (parts.length > 0 && length === text.length)
-      return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit ?? ""] ?? 0), 0);
+    const ms = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit ?? ""] ?? 0), 0);
+    if (parts.length > 0 && length === text.length && Number.isFinite(ms)) return ms;
   }
   throw new Misconfigured("duration_invalid", `expected a duration such as "90s", "15m" or "1h30m", got ${JSON.stringify(value)}`);
 }
@@ -68,7 +68,7 @@ function wholeUnits(amount: number, currency: string, shown: string): Money {
 export function microsOf(amount: number): Micros | undefined {
   // 1.1 times a million is 1100000.0000000002, which must not round up by a millionth.
   const micros = Math.ceil(Number((amount * MICROS_PER_UNIT).toPrecision(15)));
-  return Number.isSafeInteger(micros) && micros >= 0 ? micros : undefined;
+  return Number.isSafeInteger(micros) && amount >= 0 ? micros : undefined;
 }
 
 /** `12.5 credits`, for people. */
@@ -78,15 +78,16 @@ export function showMoney(money: Money): string {
 
 /** `1h 5m`, `12s`, `250ms`: the two largest units, for people. */
 export function showDuration(ms: number): string {
-  if (ms < SECOND) return `${Math.max(0, Math.round(ms))}ms`;
+  const whole = Math.round(ms);
+  if (whole < SECOND) return `${Math.max(0, whole)}ms`;
   const units: [string, number][] = [
     ["d", DAY],
     ["h", HOUR],
     ["m", MINUTE],
     ["s", SECOND],
   ];
-  const first = units.findIndex(([, size]) => ms >= size);
-  let left = Math.round(ms / SECOND) * SECOND;
+  let left = Math.round(whole / SECOND) * SECOND;
+  const first = units.findIndex(([, size]) => left >= size);
   const shown: string[] = [];
   for (const [name, size] of units.slice(first, first + 2)) {
     const count = Math.floor(left / size);

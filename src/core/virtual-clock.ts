@@ -14,7 +14,7 @@ export interface VirtualClock extends Clock {
   /** Lets time pass until `done()` holds; false if `limitMs` passed first. Throws if nothing is left to run. */
   runUntil(done: () => boolean, limitMs?: number): Promise<boolean>;
   /** Lets time pass until the promise settles, and returns its value. Throws if nothing is left to run. */
-  run<T>(promise: Promise<T>, limitMs?: number): Promise<T>;
+  run<T>(promise: T | Promise<T>, limitMs?: number): Promise<T>;
   /** Sets the wall clock forward or back. Timers and `monotonic()` are not affected. */
   jump(ms: number): void;
   /** Timers waiting, for tests that must leave none. */
@@ -77,7 +77,7 @@ export function virtualClock(startMs: number = Date.UTC(2026, 0, 5)): VirtualClo
     async run(promise, limitMs) {
       let settled = false;
       const mark = (): void => void (settled = true);
-      promise.then(mark, mark);
+      Promise.resolve(promise).then(mark, mark);
       if (!(await runUntil(() => settled, limitMs))) throw new Error(`still waiting after ${limitMs} ms of virtual time`);
       return promise;
     },

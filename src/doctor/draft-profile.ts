@@ -1,6 +1,7 @@
 /** Drafts a profile from findings: every doubt is listed under `guesses`, for a person to decide. */
 import { FIELDS, type ReadableRecord } from "../contract/reading/fields.ts";
-import type { Profile } from "../contract/profile/profile.ts";
+import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
+import { ProfileInvalid } from "../contract/profile/profile-problem.ts";
 import type { ProfileSource } from "../contract/profile/source.ts";
 import { asJson, isObject, type Json } from "../core/json.ts";
 import type { Finding, Proposal } from "./finding.ts";
@@ -19,6 +20,33 @@ export function draftProfile(profile: Profile, findings: readonly Pick<Finding, 
   };
 }
 
+/** Rounds in which proposals that contradict each other are left out. */
+const MAX_ROUNDS = 20;
+
+/** The profile with the findings' proposals, without those that make it invalid. Throws `ProfileInvalid` if the profile itself is. */
+export function applied<Some extends Pick<Finding, "proposals">>(
+  profile: Profile,
+  findings: readonly Some[],
+): { readonly profile: Profile; readonly findings: readonly Some[]; readonly left: readonly string[] } {
+  let kept = findings;
+  const left: string[] = [];
+  for (let round = 0; ; round++) {
+    try {
+      return { profile: resolveProfile(draftProfile(profile, kept), profile), findings: kept, left };
+    } catch (error) {
+      if (!(error instanceof ProfileInvalid) || round >= MAX_ROUNDS) throw error;
+      const wrong = (path: readonly string[]): boolean =>
+        error.problems.some((problem) => path.every((name, at) => at >= problem.path.length || name === problem.path[at]));
+      const before = left.length;
+      kept = kept.map((found) => {
+        for (const { path } of found.proposals.filter((one) => wrong(one.path))) left.push(path.join("."));
+        return { ...found, proposals: found.proposals.filter(({ path }) => !wrong(path)) };
+      });
+      if (left.length === before) throw error;
+    }
+  }
+}
+
 /** Adds a draft to a profile that a person wrote: nothing that it states changes. */
 export function addDraft(written: ProfileSource, draft: ProfileSource): ProfileSource {
   const added = addable(written, draft);
@@ -26,7 +54,37 @@ export function addDraft(written: ProfileSource, draft: ProfileSource): ProfileS
   const marked = (draft.guesses ?? []).filter((guess) => !stated.has(guess) && valueOf(added, guess) !== undefined);
   const guesses = [...new Set([...(written.guesses ?? []), ...marked])];
   const merged = merge(asJson(added), asJson(written));
-  return { ...(isObject(merged) ? merged : {}), extends: draft.extends, ...(guesses.length === 0 ? {} : { guesses }) };
+  const whole = { ...(isObject(merged) ? merged : {}), extends: draft.extends, ...(guesses.length === 0 ? {} : { guesses }) };
+  return sound(whole, stated);
+}
+
+/** Leaves out added parts that contradict stated ones. */
+function sound(source: ProfileSource, stated: ReadonlyMap<string, string>): ProfileSource {
+  let present = source;
+  for (let round = 0; ; round++) {
+    try {
+      resolveProfile(present);
+      return present;
+    } catch (error) {
+      if (!(error instanceof ProfileInvalid) || round >= MAX_ROUNDS) throw error;
+      const wrong = error.problems.map(({ path }) => path.join("."));
+      const isWrong = (at: string): boolean =>
+        !stated.has(at) && wrong.some((path) => at === path || at.startsWith(`${path}.`) || path.startsWith(`${at}.`));
+      const kept = without(asJson(present), isWrong);
+      if (JSON.stringify(kept) === JSON.stringify(asJson(present))) return present; // the stated parts contradict each other
+      present = { ...(isObject(kept) ? kept : {}), extends: source.extends };
+    }
+  }
+}
+
+function without(value: Json, isWrong: (path: string) => boolean, path = ""): Json {
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).flatMap(([key, item]): [string, Json][] => {
+    const at = path === "" ? key : `${path}.${key}`;
+    if (item === undefined || (!isObject(item) && isWrong(at))) return [];
+    return [[key, without(item, isWrong, at)]];
+  });
+  return Object.fromEntries(kept);
 }
 
 /** The profile as the network was seen: findings replace what a person wrote, to show where they differ. */
@@ -39,7 +97,10 @@ export function asSeen(written: ProfileSource, draft: ProfileSource): ProfileSou
 function addable(written: ProfileSource, draft: ProfileSource): ProfileSource {
   const { guesses: _guesses, paging, operations, records, ...rest } = draft;
   const pagesAlike = written.paging?.style === undefined || written.paging.style === (paging?.style ?? written.paging.style);
-  const fresh = Object.entries(operations ?? {}).filter(([name]) => written.operations?.[name] === undefined);
+  const fresh = Object.entries(operations ?? {}).flatMap(([name, found]) => {
+    const parts = addableParts(written.operations?.[name], found);
+    return Object.keys(parts).length === 0 ? [] : [[name, parts] as const];
+  });
   const fields = Object.entries(records ?? {}).flatMap(([record, found]) => {
     const stated = isRecord(record) ? (written.records?.[record] ?? {}) : {};
     const claimed = new Set(Object.values(stated).flat());
@@ -55,6 +116,16 @@ function addable(written: ProfileSource, draft: ProfileSource): ProfileSource {
     ...(fresh.length === 0 ? {} : { operations: Object.fromEntries(fresh) }),
     ...(fields.length === 0 ? {} : { records: Object.fromEntries(fields) }),
   };
+}
+
+type OperationPart = NonNullable<ProfileSource["operations"]>[string];
+
+/** The parts of an operation that a person left open; none if it is stated to be elsewhere, or missing. */
+function addableParts(stated: OperationPart | undefined, found: OperationPart): OperationPart {
+  if (stated === undefined) return found;
+  const isElsewhere = stated.path !== undefined && found.path !== undefined && stated.path !== found.path;
+  if (isElsewhere || stated.unsupported !== undefined) return {};
+  return Object.fromEntries(Object.entries(found).filter(([key]) => key !== "unsupported" && !Object.hasOwn(stated, key)));
 }
 
 /** The value that a guess points at; names of operations contain a dot. */

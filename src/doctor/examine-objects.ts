@@ -7,13 +7,21 @@ import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Exchange } from "../client/client.ts";
 import type { Sample, Samples } from "./examine-records.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
-import { findSingle, pathFor } from "./guess-shapes.ts";
+import { findList, findSingle, guessFields, pathFor } from "./guess-shapes.ts";
+import { applied } from "./draft-profile.ts";
+import { commentList } from "./openapi/draft-extras.ts";
 
 const SINGLES = ["posts.get", "jobs.get", "communities.get", "agents.get"] as const;
 /** Objects read until one shows the field in question. Each is a charged read. */
 const MAX_TRIES = 3;
 /** Fields that single objects show and lists do not, by record. */
-const WHOLE: { readonly [record in ReadableRecord]?: readonly string[] } = { post: ["replies"], job: ["input", "verdict"] };
+const WHOLE: { readonly [record in ReadableRecord]?: readonly string[] } = {
+  post: ["replies"],
+  job: ["input", "verdict", "assigneeId", "assigneeHandle", "applicantIds"],
+};
+
+/** Of these, fields whose values must fit too. */
+const GUESSED: ReadonlySet<string> = new Set(["assigneeId", "assigneeHandle", "applicantIds"]);
 
 /** Reads one object of each kind alone: it must exist, and be the requested one. */
 export async function* examineSingles(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
@@ -35,6 +43,34 @@ export async function* examineSingles(profile: Profile, ask: Ask, samples: Sampl
       unseen = found.unseen;
       if (unseen.length === 0 || record !== "post") break;
     }
+  }
+}
+
+/** Ends of a post's path under which networks list its comments; each try is a charged read. */
+const BESIDE = ["comments", "replies", "answers"] as const;
+
+/** Looks for comments in a list of their own, where a post that has some does not show them. */
+export async function* examineBeside(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
+  const single = profile.operations.get("posts.get");
+  const [post] = samples.get("post") ?? [];
+  const counts = (profile.records["post"]?.["replyCount"] ?? []).map((path) => valueAt(post?.item ?? {}, fieldPath(path)));
+  const isAnswered = counts.some((count) => typeof count === "number" && count > 0);
+  if (single === undefined || single.unsupported !== undefined || post === undefined || !isAnswered) return;
+  const whole = await ask({ operation: "posts.get", target: post.id, input: {} });
+  const record = whole === undefined ? undefined : recordOf(whole);
+  if (record?.kind !== "post" || (record.replies?.length ?? 0) > 0) return;
+  for (const end of BESIDE) {
+    const proposals = commentList(`${single.path}/${end}`, `read once beside one post`);
+    const [list] = proposals;
+    if (list === undefined) return;
+    const trying = applied(profile, [{ proposals: [list] }]).profile;
+    const answer = await ask({ operation: "comments.list", target: post.id, input: {} }, trying);
+    if (answer === undefined) return;
+    const place = succeeded(answer) ? findList(bodyOf(answer)) : undefined;
+    const items = place === undefined ? undefined : valueAt(bodyOf(answer), fieldPath(place));
+    if (!holdsPosts(profile, items)) continue;
+    yield finding("shapes", "warning", `comments are a list of their own, under ${end} of their post`, proposals);
+    return;
   }
 }
 
@@ -69,16 +105,23 @@ function moreIn(
 ): { readonly finding?: Finding; readonly unseen: readonly string[] } {
   if (!isObject(value) || wanted.length === 0) return { unseen: wanted };
   const listed = new Set(pathsIn(item));
-  const extra = pathsIn(value).filter((path) => !listed.has(path));
-  const known = (field: string): boolean => (profile.records[record]?.[field] ?? []).some((path) => extra.includes(path));
+  const all = pathsIn(value);
+  const extra = all.filter((path) => !listed.has(path));
+  const known = (field: string): boolean => (profile.records[record]?.[field] ?? []).some((path) => all.includes(path));
   const proposals: Proposal[] = [];
   const unseen = wanted.filter((field) => {
     if (known(field)) return false;
-    const fits = extra.filter((path) => field !== "replies" || holdsPosts(profile, valueAt(value, fieldPath(path))));
-    const named = pathFor(field, fits);
-    const path = named ?? (fits.length === 1 && field !== "verdict" ? fits[0] : undefined);
+    // A network may show replies in its list as well.
+    const fits = field === "replies" ? all.filter((path) => holdsPosts(profile, valueAt(value, fieldPath(path)))) : extra;
+    const [guessed] = GUESSED.has(field) ? guessFields(record, [value], [field], [...listed]) : [];
+    const named = GUESSED.has(field) ? guessed?.path : pathFor(field, fits);
+    const path = named ?? (fits.length === 1 && field !== "verdict" && !GUESSED.has(field) ? fits[0] : undefined);
     if (path === undefined) return true;
-    proposals.push({ path: ["records", record, field], value: [path], isDoubtful: named === undefined });
+    proposals.push({
+      path: ["records", record, field],
+      value: [path],
+      ...(named === undefined ? { isDoubtful: true, because: "the only field that a whole object adds" } : { isDoubtful: false }),
+    });
     return false;
   });
   if (proposals.length === 0) return { unseen };

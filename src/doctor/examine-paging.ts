@@ -3,17 +3,17 @@ import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import { isObject, type Json } from "../core/json.ts";
 import type { Exchange } from "../client/client.ts";
 import { bodyOf, finding, idsOf, type Ask, type Finding, type Proposal } from "./finding.ts";
-import { cursorOf, linkTo } from "../client/next-page.ts";
+import { cursorOf, linkTo, pagingOf } from "../client/next-page.ts";
 
 const SMALL = 2;
 /** Names of paging parameters, likeliest first. Each try is a charged read, so the lists are short. */
-const CURSOR_PARAMETERS = ["cursor", "after", "next", "page_token", "starting_after"];
-const LIMIT_PARAMETERS = ["limit", "per_page", "page_size", "count"];
+const CURSOR_PARAMETERS = ["cursor", "after", "next", "page_token", "starting_after", "before"];
+const LIMIT_PARAMETERS = ["limit", "per_page", "page_size", "count", "size", "take"];
 
 type Paging = Partial<Profile["paging"]>;
 
 /** Tries the profile's paging, then the hints in the answer, then the usual ways; the first that yields new items wins. */
-export async function* examinePaging(profile: Profile, list: string, ask: Ask): AsyncGenerator<Finding> {
+export async function* examinePaging(profile: Profile, list: string, ask: Ask, isOwn = false): AsyncGenerator<Finding> {
   const whole = await ask({ operation: list, input: {} });
   if (whole === undefined || whole.outcome.class !== "confirmed") return;
   const all = idsOf(whole.outcome);
@@ -22,27 +22,37 @@ export async function* examinePaging(profile: Profile, list: string, ask: Ask): 
   if (sized === undefined) return;
   const { page, limit } = sized;
   const first = idsOf(page.outcome);
+  const present = pagingOf(profile, profile.operations.get(list));
   for (const paging of waysToPage(profile, page)) {
-    const second = await secondPage(withPaging(profile, { ...limit, ...paging }), list, ask, page);
+    const second = await secondPage(withPaging(profile, list, { ...limit, ...paging }), list, ask, page);
     if (second === "spent") return;
     const fresh = second.filter((id) => !first.includes(id));
     if (second.length === 0 || fresh.length === 0) continue;
     const changed: Paging = { ...limit, ...paging, ...firstPageOf(paging, all.indexOf(second[0] ?? ""), first.length) };
-    const stated = Object.entries(changed).filter(
-      ([key, value]) => JSON.stringify(value) !== JSON.stringify(profile.paging[key as keyof Paging]),
-    );
+    const stated = Object.entries(changed).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(present[key as keyof Paging]));
     const overlap = second.length - fresh.length;
     yield finding(
       "paging",
       stated.length === 0 ? "ok" : "warning",
-      `${list} pages by ${paging.style ?? profile.paging.style}${overlap === 0 ? "" : `, with ${overlap} items of the page before`}`,
-      stated.map(([key, value]): Proposal => ({ path: ["paging", key], value: value as Json, isDoubtful: false })),
+      `${list} pages by ${paging.style ?? present.style}${overlap === 0 ? "" : `, with ${overlap} items of the page before`}`,
+      proposed(profile, list, stated, isOwn),
     );
     return;
   }
+  const none = isOwn
+    ? { path: ["operations", list, "paging"], value: { ...profile.operations.get(list)?.paging, style: "none" } as Json }
+    : { path: ["paging", "style"], value: "none" };
   yield finding("paging", "warning", `${list}: no way to a second page was found; only its first ${first.length} items are visible`, [
-    { path: ["paging", "style"], value: "none", isDoubtful: true },
+    { ...none, isDoubtful: true, because: "no way to a second page was found" },
   ]);
+}
+
+/** A list that pages otherwise than the first one has its own paging. */
+function proposed(profile: Profile, list: string, stated: readonly (readonly [string, unknown])[], isOwn: boolean): readonly Proposal[] {
+  if (!isOwn) return stated.map(([key, value]): Proposal => ({ path: ["paging", key], value: value as Json, isDoubtful: false }));
+  const known = profile.operations.get(list)?.paging ?? {};
+  if (stated.length === 0) return [];
+  return [{ path: ["operations", list, "paging"], value: { ...known, ...Object.fromEntries(stated) } as Json, isDoubtful: false }];
 }
 
 /** If the second page begins two pages down, the network counts its pages from 0. */
@@ -50,8 +60,8 @@ function firstPageOf({ style }: Paging, at: number, size: number): Paging {
   return style === "page" && at >= 2 * size ? { firstPage: 0 } : {};
 }
 
-function withPaging(profile: Profile, paging: Paging): Profile {
-  return resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", paging }, profile);
+function withPaging(profile: Profile, list: string, paging: Paging): Profile {
+  return resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", operations: { [list]: { paging } } }, profile);
 }
 
 /** Finds a parameter that makes the page shorter. */
@@ -61,10 +71,11 @@ async function pageSize(
   ask: Ask,
   whole: number,
 ): Promise<{ readonly page: Exchange; readonly limit: Paging } | undefined> {
-  const names = [profile.paging.limitParameter, ...LIMIT_PARAMETERS.filter((name) => name !== profile.paging.limitParameter)];
+  const { limitParameter: stated } = pagingOf(profile, profile.operations.get(list));
+  const names = [stated, ...LIMIT_PARAMETERS.filter((name) => name !== stated)];
   let last: Exchange | undefined;
   for (const limitParameter of names) {
-    const page = await ask({ operation: list, input: { limit: SMALL } }, withPaging(profile, { limitParameter }));
+    const page = await ask({ operation: list, input: { limit: SMALL } }, withPaging(profile, list, { limitParameter }));
     if (page === undefined) return undefined;
     if (page.outcome.class !== "confirmed") continue;
     last ??= page;
@@ -82,16 +93,18 @@ function waysToPage(profile: Profile, page: Exchange): Paging[] {
   const [cursor] = cursors;
   const link = page.wire.kind === "answer" ? linkTo(page.wire.headers["link"], "next") : undefined;
   const more = hints.filter(({ path, value }) => typeof value === "boolean" && /more|next/i.test(path)).map(({ path }) => path);
+  const numbered = hints.find(({ path, value }) => typeof value === "number" && /next/i.test(path))?.path;
+  const told = more[0] ?? numbered;
   const asUrl = cursor !== undefined && typeof cursor.value === "string" && /^(?:https?:\/)?\/.*\?/.test(cursor.value);
   const next = (style: "page" | "offset", parameter: string): Paging => ({
     style,
     parameter,
-    ...(more[0] === undefined ? {} : { next: [more[0]] }),
+    ...(told === undefined ? {} : { next: [told] }),
   });
   return [
-    ...(page.outcome.class === "confirmed" && page.outcome.next !== undefined ? [{}] : []),
     ...(link === undefined ? [] : [{ style: "link" as const }]),
     ...(asUrl ? [{ style: "link" as const, next: [cursor.path] }] : []),
+    ...(page.outcome.class === "confirmed" && page.outcome.next !== undefined ? [{}] : []),
     ...(cursor === undefined || asUrl
       ? []
       : parametersFor(profile, cursor.path).map((parameter) => ({ style: "cursor" as const, parameter, next: [cursor.path] }))),
@@ -111,7 +124,7 @@ function parametersFor({ paging }: Profile, path: string): readonly string[] {
 }
 
 /** Plain values of an answer outside its lists. */
-function scalarsBeside(value: Json | undefined, path = "", depth = 0): { readonly path: string; readonly value: Json }[] {
+export function scalarsBeside(value: Json | undefined, path = "", depth = 0): { readonly path: string; readonly value: Json }[] {
   if (!isObject(value) || depth > 3) return [];
   return Object.entries(value).flatMap(([key, item]) => {
     const here = path === "" ? key : `${path}.${key}`;

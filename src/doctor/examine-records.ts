@@ -1,14 +1,15 @@
 /** Examines records: the places of lists and single objects, and the fields a profile fails to find. */
 import { fieldPath, firstAt, valueAt } from "../contract/reading/field-path.ts";
-import { FIELDS, isReadableRecord, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
+import { FIELDS, isReadableRecord, NEEDS_ID, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
 import { createPins } from "../contract/reading/pinned-fields.ts";
-import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import { readList } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import { draftProfile } from "./draft-profile.ts";
+import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
-import { findList, guessEmpty, guessFields } from "./guess-shapes.ts";
+import { besideOf, findList, guessEmpty, guessFields, unitIn, type FieldGuess } from "./guess-shapes.ts";
+import { proposeStates } from "./meanings.ts";
 
 export const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
 export type ListOperation = (typeof LISTS)[number];
@@ -17,10 +18,14 @@ export const FEED: ListOperation = "posts.list";
 const SINGLE_READS = ["posts.get", "jobs.get", "communities.get", "agents.get"] as const;
 /** Fields whose absence means nothing: most networks send them rarely or never. */
 const RARE: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret", "refs"]);
+/** Kinds that no value of a list shows. */
+const UNGUESSED: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret"]);
 
 /** Longer words are data rather than states. */
 const MAX_WORD_LENGTH = 60;
 const MAX_OPEN_WORDS = 4;
+/** A field in fewer objects is a guess. */
+const MIN_SEEN = 2;
 const MAX_SAMPLES = 20;
 
 /** An object of a list, to be read alone. */
@@ -75,10 +80,16 @@ export async function* examineLists(profile: Profile, ask: Ask, samples: Samples
 }
 
 function unsupported(name: string): Proposal {
-  return { path: ["operations", name, "unsupported"], value: "the network answered that there is no such address", isDoubtful: true };
+  return {
+    path: ["operations", name, "unsupported"],
+    value: "the network answered that there is no such address",
+    isDoubtful: true,
+    because: "404 or 405",
+  };
 }
 
-function examineList(profile: Profile, name: string, record: ReadableRecord, body: Json | undefined, samples: Samples): Finding {
+/** The place of one list, and the fields that its items show. */
+export function examineList(profile: Profile, name: string, record: ReadableRecord, body: Json | undefined, samples: Samples): Finding {
   const known = readList(profile, record, body);
   const place = known.items === undefined || known.items.length + known.skipped === 0 ? findList(body) : placeOf(profile, record, body);
   if (place === undefined) return finding("shapes", "problem", `${name} holds no list that can be found`);
@@ -93,7 +104,7 @@ function examineList(profile: Profile, name: string, record: ReadableRecord, bod
   const after = drafted(profile, proposals);
   const read = readEach(after, record, items);
   sample(read, record, samples);
-  if (record === "job") proposals.push(...openWords(after, items, read));
+  if (record === "job") proposals.push(...openWords(after, items, read), ...moneyIn(after, items));
 
   const summary = `${name}: ${items.length} items at ${place}, ${read.length} readable`;
   const shown = [...guesses.proposals].map(({ path, value }) => `${path[2] ?? ""} at ${Array.isArray(value) ? String(value[0]) : ""}`);
@@ -110,8 +121,15 @@ function guessRecord(
   items: readonly JsonObject[],
 ): { readonly proposals: readonly Proposal[]; readonly unseen: readonly string[] } {
   const proposals: Proposal[] = [];
-  const propose = (field: string, paths: readonly string[], isDoubtful: boolean): void =>
-    void proposals.push({ path: ["records", record, field], value: [...new Set(paths)], isDoubtful });
+  /** `because`: the reason to doubt it. */
+  const propose = (field: string, paths: readonly string[], because?: string): void => {
+    const doubt = because === undefined ? { isDoubtful: false } : { isDoubtful: true, because };
+    proposals.push({ path: ["records", record, field], value: [...new Set(paths)], ...doubt });
+  };
+  const doubtIn = ({ by, seen }: FieldGuess): string | undefined => {
+    if (by === "value") return `no name says so; its values fit in ${seen} of ${items.length} objects`;
+    return seen < Math.min(MIN_SEEN, items.length) ? `seen in ${seen} of ${items.length} objects` : undefined;
+  };
   const kinds: Readonly<Record<string, FieldKind>> = FIELDS[record];
   // An item is unreadable without its id, so the id comes first.
   const first = winnersIn(profile, record, items);
@@ -120,34 +138,71 @@ function guessRecord(
     // A name such as "key" may pass for a secret, and still be the id if nothing else can be.
     const taken = [...first].flatMap(([field, path]) => (kinds[field] === "secret" ? [] : [path]));
     const [guess] = guessFields(record, items, ["id"], taken);
-    if (guess !== undefined && !(isHandle && guess.by === "value")) propose("id", [guess.path], guess.by === "value");
+    const isSure = guess?.by === "name" || (!isHandle && NEEDS_ID.has(record));
+    if (guess !== undefined && isSure) propose("id", [guess.path], doubtIn(guess));
   }
   const winners = winnersIn(drafted(profile, proposals), record, items);
   const taken = [...winners.values()];
-  const missing = Object.keys(kinds).filter((field) => !RARE.has(kinds[field] ?? "json") && !winners.has(field));
-  for (const { field, path, by } of guessFields(
-    record,
-    items,
-    missing.filter((field) => field !== "id"),
-    taken,
-  )) {
-    taken.push(path);
-    propose(field, [path], by === "value");
+  const missing = Object.keys(kinds).filter((field) => !UNGUESSED.has(kinds[field] ?? "json") && !winners.has(field));
+  const sought = missing.filter((field) => field !== "id");
+  // The one name of an account is its handle.
+  const name = record === "agent" && missing.includes("handle") ? winners.get("name") : undefined;
+  if (name !== undefined) taken.splice(taken.indexOf(name), 1);
+  for (const guess of guessFields(record, items, sought, taken)) {
+    taken.push(guess.path);
+    propose(guess.field, [guess.path], doubtIn(guess));
   }
-  const unseen = missing.filter((field) => !proposals.some(({ path }) => path[2] === field));
+  for (const [field, other] of PERSONS) {
+    const known = proposals.find(({ path }) => path[2] === other)?.value ?? winners.get(other);
+    const place = Array.isArray(known) ? (known as readonly string[])[0] : typeof known === "string" ? known : undefined;
+    if (place === undefined || winners.has(field) || proposals.some(({ path }) => path[2] === field)) continue;
+    const beside = besideOf(place, field.endsWith("Id") ? "id" : "handle", items);
+    if (beside !== undefined && !taken.includes(beside)) propose(field, [beside], `beside ${other}`);
+  }
+  const unseen = missing.filter((field) => !RARE.has(kinds[field] ?? "json") && !proposals.some(({ path }) => path[2] === field));
   for (const field of unseen) {
     const paths = guessEmpty(items, field, taken);
     const candidates: readonly string[] = profile.records[record]?.[field] ?? [];
-    if (paths.length > 0) propose(field, [...paths, ...candidates], true);
+    if (paths.length > 0) propose(field, [...paths, ...candidates], `empty in each of ${items.length} objects`);
   }
   return { proposals, unseen: unseen.filter((field) => !proposals.some(({ path }) => path[2] === field)) };
 }
+
+/** The two names of a person: the place of one is beside that of the other. */
+const PERSONS = [
+  ["authorId", "authorHandle"],
+  ["authorHandle", "authorId"],
+  ["assigneeId", "assigneeHandle"],
+  ["assigneeHandle", "assigneeId"],
+] as const;
 
 /** The place of each field that the profile reads. */
 function winnersIn(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): ReadonlyMap<string, string> {
   const pins = createPins();
   readList({ ...profile, lists: { [record]: ["$"] } }, record, items, pins);
   return new Map([...pins.fields].map(([field, pin]) => [field, pin.path]));
+}
+
+/** Proposes how money is counted, by the name of its field or the unit in its text. */
+export function moneyIn(profile: Profile, items: readonly JsonObject[]): readonly Proposal[] {
+  const paths = profile.records["job"]?.["reward"] ?? [];
+  const place = paths.find((path) => items.some((item) => valueAt(item, fieldPath(path)) !== undefined));
+  const value = place === undefined ? undefined : valueAt(items[0], fieldPath(place));
+  const unit = typeof value === "string" ? unitIn(value) : undefined;
+  const isNew = unit !== undefined && !profile.money.unit.some((one) => one.toLowerCase() === unit.toLowerCase());
+  const perUnit = place === undefined ? 1 : countedBy(place);
+  return [
+    ...(isNew ? [{ path: ["money", "unit"], value: [unit, ...profile.money.unit], isDoubtful: true, because: "seen in one amount" }] : []),
+    ...(perUnit === 1 || perUnit === profile.money.perUnit
+      ? []
+      : [{ path: ["money", "perUnit"], value: perUnit, isDoubtful: true, because: `by the name of ${place ?? ""}` }]),
+  ];
+}
+
+/** Parts of a unit that a field's name counts: `fee_cents`. */
+function countedBy(path: string): number {
+  if (/cents?$|_minor$|pence$/i.test(path)) return 100;
+  return /micros?$/i.test(path) ? 1_000_000 : 1;
 }
 
 /** Proposes words for the state of offered jobs: a listed job can be applied for, whatever its state is called. */
@@ -162,12 +217,20 @@ function openWords(profile: Profile, items: readonly JsonObject[], read: readonl
       return word === undefined || word.length > MAX_WORD_LENGTH ? [] : [word];
     }),
   );
-  if (words.size === 0 || words.size > MAX_OPEN_WORDS) return [];
-  return [{ path: ["statuses", "open"], value: [...(profile.statuses.open ?? []), ...words], isDoubtful: true }];
+  const { proposals, unclear } = proposeStates(profile, [...words]);
+  const isOpen = unclear.length > 0 && unclear.length <= MAX_OPEN_WORDS;
+  const known = proposals.find(({ path }) => path[1] === "open")?.value ?? profile.statuses.open ?? [];
+  const open: Proposal = {
+    path: ["statuses", "open"],
+    value: [...(Array.isArray(known) ? (known as readonly string[]) : []), ...unclear],
+    isDoubtful: true,
+    because: "a listed job can be applied for",
+  };
+  return [...proposals.filter(({ path }) => !isOpen || path[1] !== "open"), ...(isOpen ? [open] : [])];
 }
 
 function drafted(profile: Profile, proposals: readonly Proposal[]): Profile {
-  return resolveProfile(draftProfile(profile, [{ proposals }]), profile);
+  return applied(profile, [{ proposals }]).profile;
 }
 
 /** The items that the profile can read, wherever their list was. */
@@ -202,17 +265,21 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
   const answer = await ask({ operation, target: "retinue-doctor-no-such-post", input: {} });
   if (answer === undefined) return;
   const { outcome } = answer;
-  if (outcome.class === "refused") return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));
   const body = bodyOf(answer);
+  const isRead = (paths: readonly string[]): boolean => paths.some((path) => typeof valueAt(body, fieldPath(path)) === "string");
+  if (outcome.class === "refused" && isRead(profile.errors.message) && isRead(profile.errors.code))
+    return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));
   const texts = stringsIn(body);
   const message =
     texts.find(({ path, text }) => /message|detail|description|reason|error|problem|msg/i.test(path) && /\s/.test(text)) ??
     texts.find(({ text }) => /\s/.test(text));
-  const code = texts.find(({ path, text }) => path !== message?.path && /code|type|kind|error|name|slug/i.test(path) && /^\S+$/.test(text));
+  const words = texts.filter(({ path, text }) => path !== message?.path && /^\S+$/.test(text));
+  const code = words.find(({ path }) => /code|type|kind|error|name|slug/i.test(path)) ?? (words.length === 1 ? words[0] : undefined);
   if (succeeded(answer) || message === undefined)
     return void (yield finding("errors", "warning", `a refusal has no readable shape: ${shown(outcome)}`));
   const proposals: Proposal[] = [{ path: ["errors", "message"], value: [message.path], isDoubtful: false }];
-  if (code !== undefined) proposals.push({ path: ["errors", "code"], value: [code.path], isDoubtful: true });
+  if (code !== undefined)
+    proposals.push({ path: ["errors", "code"], value: [code.path], isDoubtful: true, because: "seen in one refusal" });
   yield finding("errors", "warning", `a refusal has its message at ${message.path}`, proposals);
 }
 

@@ -1,21 +1,21 @@
 /** Examines a network with reads only, and proposes a profile for it. */
 import type { Call } from "../contract/call.ts";
-import { resolveProfile, shippedProfile, type Profile } from "../contract/profile/profile.ts";
+import { shippedProfile, type Profile } from "../contract/profile/profile.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Exchange } from "../client/client.ts";
 import type { WireAnswer } from "../client/transport.ts";
 import { isReadableRecord } from "../contract/reading/fields.ts";
 import { examineOrder, examinePaging } from "./examine-paging.ts";
 import { examineErrors, examineLists, FEED, LISTS, listsOf, type ListOperation, type Samples } from "./examine-records.ts";
-import { examineSingles } from "./examine-objects.ts";
-import { draftProfile } from "./draft-profile.ts";
+import { examineBeside, examineSingles } from "./examine-objects.ts";
+import { isLimitHeader, proposeLimitHeaders } from "./meanings.ts";
+import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding } from "./finding.ts";
 
 /** Charged reads of one examination. */
 export const MAX_DOCTOR_CALLS = 60;
 /** A larger clock difference makes times and expiries unsafe. */
 const MAX_SKEW_MS = 30_000;
-const LIMIT_HEADER = /rate-?limit|retry-after|quota|throttl/i;
 
 export interface DoctorOptions {
   readonly profile: Profile;
@@ -25,6 +25,8 @@ export interface DoctorOptions {
   readonly keySet?: EndpointSet;
   /** Default and maximum: `MAX_DOCTOR_CALLS`. */
   readonly maxCalls?: number;
+  /** Findings from elsewhere, such as a document: their proposals hold until the network is seen otherwise. */
+  readonly known?: readonly Finding[];
 }
 
 const NOTHING_READ =
@@ -45,12 +47,12 @@ interface Vitals {
 /** Yields one finding after another. An error of `connect` (such as a spent quota) ends it. */
 export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, void, void> {
   const vitals: Vitals = { elapsedMs: [], skewsMs: [], limitHeaders: new Set(), areLimitsRead: false, successes: 0 };
-  const findings: Finding[] = [];
-  let { profile } = options;
+  const findings: Finding[] = [...(options.known ?? [])];
+  let { profile } = applied(options.profile, findings);
   const ask = askWithin(options, vitals, () => profile);
   const keep = (found: Finding): Finding => {
     findings.push(found);
-    if (found.proposals.length > 0) profile = resolveProfile(draftProfile(options.profile, findings), options.profile);
+    if (found.proposals.length > 0) ({ profile } = applied(options.profile, findings));
     return found;
   };
 
@@ -66,14 +68,17 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
     return;
   }
   for await (const found of examineSingles(profile, ask, samples)) yield keep(found);
+  for await (const found of examineBeside(profile, ask, samples)) yield keep(found);
   for await (const found of examineErrors(profile, ask)) yield keep(found);
   const longest = longestOf(profile, lists, samples);
   if (longest !== undefined) {
     for await (const found of examinePaging(profile, longest, ask)) yield keep(found);
     for await (const found of examineOrder(longest, ask)) yield keep(found);
+    const other: ListOperation = longest === "jobs.list" ? "posts.list" : "jobs.list";
+    if (listsOf(profile).includes(other)) for await (const found of examinePaging(profile, other, ask, true)) yield keep(found);
   }
   for (const found of unexamined(profile)) yield keep(found);
-  for (const found of vitalFindings(vitals)) yield keep(found);
+  for (const found of vitalFindings(vitals, profile)) yield keep(found);
 }
 
 function askWithin({ connect, maxCalls = MAX_DOCTOR_CALLS }: DoctorOptions, vitals: Vitals, current: () => Profile): Ask {
@@ -88,7 +93,7 @@ function askWithin({ connect, maxCalls = MAX_DOCTOR_CALLS }: DoctorOptions, vita
     if (succeeded(answer)) vitals.successes++;
     if (wire.kind === "answer") {
       vitals.elapsedMs.push(wire.elapsedMs);
-      for (const name of Object.keys(wire.headers)) if (LIMIT_HEADER.test(name)) vitals.limitHeaders.add(name);
+      for (const name of Object.keys(wire.headers)) if (isLimitHeader(name)) vitals.limitHeaders.add(name);
     }
     if ("skewMs" in outcome && outcome.skewMs !== undefined) vitals.skewsMs.push(outcome.skewMs);
     if ("limits" in outcome && outcome.limits !== undefined) vitals.areLimitsRead = true;
@@ -201,10 +206,13 @@ async function* examineSet({ profile, keySet }: DoctorOptions, ask: Ask): AsyncG
   );
 }
 
-function vitalFindings({ elapsedMs, skewsMs, limitHeaders, areLimitsRead }: Vitals): Finding[] {
+function vitalFindings({ elapsedMs, skewsMs, limitHeaders, areLimitsRead }: Vitals, profile: Profile): Finding[] {
   const skew = median(skewsMs);
   const latency = median(elapsedMs);
   const names = [...limitHeaders].sort((a, b) => a.localeCompare(b)).join(", ");
+  const proposals = areLimitsRead ? [] : proposeLimitHeaders(profile, [...limitHeaders]);
+  const unread =
+    proposals.length > 0 ? "; proposed by their names" : "; the profile reads none of them: state their meaning under limitHeaders";
   return [
     skew === undefined
       ? finding("clock", "note", "the network sends no date")
@@ -212,11 +220,7 @@ function vitalFindings({ elapsedMs, skewsMs, limitHeaders, areLimitsRead }: Vita
     ...(latency === undefined ? [] : [finding("latency", "ok", `${Math.round(latency)} ms, the median of ${elapsedMs.length} answers`)]),
     limitHeaders.size === 0
       ? finding("limits", "note", "no answer carries limit headers")
-      : finding(
-          "limits",
-          areLimitsRead ? "ok" : "warning",
-          `limit headers seen: ${names}${areLimitsRead ? "" : "; the profile reads none of them: state their meaning under limitHeaders"}`,
-        ),
+      : finding("limits", areLimitsRead ? "ok" : "warning", `limit headers seen: ${names}${areLimitsRead ? "" : unread}`, proposals),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Json } from "../core/json.ts";
 import type { Exchange } from "../client/client.ts";
 
-export const STEPS = ["reach", "key", "set", "shapes", "errors", "paging", "order", "clock", "latency", "limits"] as const;
+export const STEPS = ["reach", "key", "document", "set", "shapes", "errors", "paging", "order", "clock", "latency", "limits"] as const;
 export type Step = (typeof STEPS)[number];
 
 /** A proposed value at a path of the profile. */
@@ -14,6 +14,8 @@ export interface Proposal {
   readonly value: Json;
   /** A person should check it. */
   readonly isDoubtful: boolean;
+  /** The reason to doubt it, such as `empty in each of 20 objects`. */
+  readonly because?: string;
 }
 
 export interface Finding {

@@ -7,12 +7,14 @@ import {
   readInteger,
   readNumber,
   readReferences,
+  readSeconds,
   readText,
   readTime,
   readVote,
   readWords,
 } from "../contract/reading/values.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { HINTS, ID, NAME, WHO, WORKER } from "./field-names.ts";
 
 const MAX_DEPTH = 4;
 const MAX_PATHS = 300;
@@ -54,79 +56,21 @@ export function findSingle(body: Json | undefined, idPath: string, id: string): 
   return visit(body, []);
 }
 
-const WHO =
-  "(?:author|user|agent|creator|created_by|owner|poster|posted_by|by|account|sender|from|writer|bot|client|employer|publisher|requester)";
-const WORKER = "(?:assignee|assigned_to|assigned|worker|contractor|hired|taker|winner|freelancer)";
-const NAME = "(?:handle|username|user_name|login|nick|nickname|slug|screen_name|name)";
-const MONEY = "(?:reward|budget|price|pay|payment|amount|bounty|fee|credits|payout|prize)";
-const ID = "(?:id|uid|uuid|guid|key|ref|pk)";
-
 /** Names of ids of other objects: the author's, the parent's, the community's. */
-const FOREIGN_ID = new RegExp(`^(?:${WHO}|${WORKER}|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`);
+const FOREIGN_ID = new RegExp(
+  `^(?:${WHO}|${WORKER}|applicant|bidder|candidate|signing|secret|api|access|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`,
+);
 
-/** Patterns for the names of our fields, in lower case with underscores, best first. */
-const HINTS: Readonly<Record<string, readonly string[]>> = {
-  id: [
-    "id",
-    "_?(?:uuid|uid|guid|pk)",
-    `(?:post|job|agent|community|webhook|hook|task|gig|item|entry|note|group|specialist|account|user)_${ID}`,
-    "(?:key|ref|number|no|code)",
-    `[a-z]+_${ID}`,
-    "slug",
-    "handle",
-  ],
-  authorId: [`${WHO}_${ID}`, `[a-z]+_${WHO}_${ID}`],
-  authorHandle: [`${WHO}_${NAME}`, WHO, NAME],
-  content: [
-    "(?:content|text|body|markdown|message)",
-    "(?:content|text|body|message)_[a-z]+",
-    "[a-z]+_(?:content|text|body|message)",
-    "(?:msg|caption|note|html|value|what|words)",
-  ],
-  community: ["(?:community|group|channel|board|forum|space|submolt|topic|room)(?:_(?:handle|slug|name|id))?"],
-  parentId: [`(?:parent|in_reply_to|reply_to|replied_to|thread|root)(?:_post)?(?:_${ID})?`],
-  createdAtMs: [
-    "(?:created|posted|published|submitted)(?:_(?:at|on|ts|time|date|ms))?",
-    "(?:timestamp|ts|date|time|when|at)",
-    "[a-z]+_(?:at|on|ts|time|date)",
-  ],
-  votes: ["(?:votes|score|likes|upvotes|points|karma)", "(?:vote|like|upvote)s?_(?:count|total|n)", "(?:n|num)_(?:votes|likes)"],
-  ownVote: [
-    "(?:my|own|your|viewer|user)_(?:vote|like|reaction)",
-    "(?:voted|liked|upvoted)_by_(?:me|viewer)",
-    "(?:viewer_)?(?:has|did)_(?:voted|liked|upvoted)",
-    "(?:liked|voted|upvoted)",
-  ],
-  replyCount: ["(?:reply|replies|comment|comments|answers?|children)_(?:count|total|n)", "(?:n|num)_(?:replies|comments)"],
-  title: ["(?:title|subject|headline|summary|name|heading)", "[a-z]+_(?:title|name)"],
-  description: ["(?:description|details?|body|content|text|brief|about|spec|instructions)", "[a-z]+_description"],
-  skills: ["(?:skills?|tags|requirements|capabilities|topics|abilities|needs)", "[a-z]+_(?:skills|tags)"],
-  reward: [`${MONEY}`, `${MONEY}_(?:amount|value|credits|total)`, `${MONEY}_[a-z]+`],
-  status: ["(?:status|state|phase|stage|progress)", "[a-z]+_(?:status|state)"],
-  assigneeId: [`${WORKER}_${ID}`],
-  assigneeHandle: [`${WORKER}_${NAME}`, WORKER],
-  deadlineMs: ["(?:deadline|due|expires|expiry|ends|closes)(?:_(?:at|on|by|date|time|ts))?"],
-  input: ["(?:input|payload|data|attachments?|materials?|dataset|files?|resources?)", "[a-z]+_(?:input|data|files?)"],
-  verdict: ["(?:verdict|feedback|reason|review|remark|comment)(?:_[a-z]+)?", "[a-z]+_(?:reason|feedback|note)"],
-  replies: ["(?:replies|comments|answers|children|responses|thread|discussion|kids)", "[a-z]+_(?:replies|comments|answers)"],
-  handle: ["handle", "(?:username|user_name|slug|login|nick|nickname|screen_name|short_name)", "name"],
-  name: ["(?:name|display_name|title|label|full_name)"],
-  bio: ["(?:bio|about|description|summary|tagline|profile)"],
-  tier: ["(?:tier|plan|level)"],
-  trust: ["trust(?:_[a-z]+)?"],
-  reputation: ["(?:reputation|karma|rep|score|rating)(?:_[a-z]+)?"],
-  memberCount: ["(?:member|members|subscriber|subscribers|user|users)(?:_(?:count|total|n))?", "(?:size|population)"],
-  joined: ["(?:joined|is_member|member|subscribed|is_joined)"],
-  url: ["(?:url|target_url|endpoint|callback|callback_url|link|href|uri)"],
-  events: ["(?:events|event_types|topics|kinds|subscriptions)"],
-  active: ["(?:active|enabled|is_active)"],
-};
+/** Places that name whoever does a job, and so never its author. */
+const WORKERS_PLACE = new RegExp(`^(?:[a-z]+_)?${WORKER}(?:_|$)`);
 
 export interface FieldGuess {
   readonly field: string;
   readonly path: string;
   /** Matched by its name, or only because nothing else fits. */
   readonly by: "name" | "value";
+  /** Number of objects that hold it. */
+  readonly seen: number;
 }
 
 /** Guesses for those `fields` of a record that the profile found in no item; `known` places are taken. */
@@ -146,6 +90,7 @@ export function guessFields(
       ([path, values]) =>
         !taken.has(path) &&
         fitsKind(kind, values) &&
+        (!field.startsWith("author") || !WORKERS_PLACE.test(snake(path))) &&
         (field !== "id" || isOwnId(record, path, values, items.length)) &&
         (field !== "handle" || isIdentity(values, items.length)),
     );
@@ -153,11 +98,39 @@ export function guessFields(
       HINTS[field] ?? [],
       fits.map(([path]) => path),
     );
-    const guess: FieldGuess | undefined = named === undefined ? byValue(field, fits) : { field, path: named, by: "name" };
-    if (guess === undefined) return [];
-    taken.add(guess.path);
-    return [guess];
+    const path = named ?? foreignId(field, seen, taken, items.length) ?? byValue(field, fits, items.length);
+    if (path === undefined) return [];
+    taken.add(path);
+    return [{ field, path: eachId(path, items), by: named === undefined ? "value" : "name", seen: filled(seen.get(path)) }];
   });
+}
+
+/** Number of values that show something: an empty list does not tell what will be in it. */
+function filled(values: readonly Json[] = []): number {
+  return values.filter((value) => !Array.isArray(value) || value.length > 0).length;
+}
+
+/** The ids in a list of objects: `bids` as `bids[].bidder.key`, if no item says its id by a common name. */
+function eachId(path: string, items: readonly JsonObject[]): string {
+  const lists = items.map((item) => valueAt(item, fieldPath(path))).filter((value) => Array.isArray(value));
+  const inner = lists.flatMap((list) => (list as readonly Json[]).filter((item): item is JsonObject => isObject(item)));
+  if (inner.length === 0 || (readReferences(inner)?.ids.length ?? 0) > 0) return path;
+  const paths = [...flatten(inner)].filter(([, values]) => fitsKind("id", values)).map(([name]) => name);
+  const id = byName([`(?:${WHO}|applicant|bidder|candidate)_${ID}`, ID], paths);
+  return id === undefined ? path : `${path}[].${id}`;
+}
+
+/** The id or handle of a person whose other name is known: `who.nr` beside `who.tag`. */
+export function besideOf(known: string, field: "id" | "handle", items: readonly JsonObject[]): string | undefined {
+  const above = known.split(".").slice(0, -1).join(".");
+  if (above === "") return undefined;
+  const beside = [...flatten(items.slice(0, MAX_ITEMS))].filter(
+    ([path, values]) => path.startsWith(`${above}.`) && path !== known && fitsKind("id", values),
+  );
+  return byName(
+    [field === "id" ? `[a-z_]+_${ID}` : `[a-z_]+_${NAME}`],
+    beside.map(([path]) => path),
+  );
 }
 
 /** Places for a field, by name, that were in every item and always empty: candidates at best, because their future content is unknown. */
@@ -206,16 +179,60 @@ function byName(hints: readonly string[], paths: readonly string[]): string | un
   return undefined;
 }
 
-function byValue(field: string, fits: readonly (readonly [string, readonly Json[]])[]): FieldGuess | undefined {
-  if (field === "id") {
-    const path = fits.find(([candidate]) => !candidate.includes("."))?.[0];
-    return path === undefined ? undefined : { field, path, by: "value" };
+/** The id of a post that is called a thread or a topic, where nothing else is named like an id, and each item has one of its own. */
+function foreignId(
+  field: string,
+  seen: ReadonlyMap<string, readonly Json[]>,
+  taken: ReadonlySet<string>,
+  items: number,
+): string | undefined {
+  if (field !== "id") return undefined;
+  const own = [...seen].filter(([path, values]) => !path.includes(".") && !taken.has(path) && isIdentity(values, items));
+  return byName(
+    [`(?:thread|topic|root)_${ID}`],
+    own.map(([path]) => path),
+  );
+}
+
+/** No older time is when a post was made, and no later one. */
+const [EARLIEST_MS, LATEST_MS] = [Date.UTC(2015, 0, 1), Date.UTC(2100, 0, 1)];
+
+type Fits = readonly (readonly [path: string, values: readonly Json[]])[];
+
+function byValue(field: string, fits: Fits, items: number): string | undefined {
+  switch (field) {
+    case "id":
+      return fits.find(([candidate]) => !candidate.includes("."))?.[0];
+    case "content":
+      return longest(fits, 20);
+    case "description":
+      return longest(
+        fits.filter(([, values]) =>
+          values.every((value) => typeof value === "string" && /\s/.test(value) && readTime(value, "auto") === undefined),
+        ),
+        10,
+      );
+    case "createdAtMs":
+      return earliest(fits.filter(([, values]) => values.length >= Math.min(items, MAX_ITEMS)));
+    case "reward":
+      return fits.length === 1 ? fits[0]?.[0] : undefined;
+    default:
+      return undefined;
   }
-  if (field !== "content") return undefined;
+}
+
+function longest(fits: Fits, least: number): string | undefined {
   const lengthOf = (values: readonly Json[]): number =>
     values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0) / values.length;
-  const longest = [...fits].sort((a, b) => lengthOf(b[1]) - lengthOf(a[1]))[0];
-  return longest === undefined || lengthOf(longest[1]) < 20 ? undefined : { field, path: longest[0], by: "value" };
+  const [most] = fits.toSorted((a, b) => lengthOf(b[1]) - lengthOf(a[1]));
+  return most === undefined || lengthOf(most[1]) < least ? undefined : most[0];
+}
+
+/** The place of the earliest times: a deadline comes after the making. */
+function earliest(fits: Fits): string | undefined {
+  const timesOf = (values: readonly Json[]): readonly number[] => values.map((value) => readTime(value, "auto") ?? 0);
+  const timed = fits.filter(([, values]) => timesOf(values).every((ms) => ms > EARLIEST_MS && ms < LATEST_MS));
+  return timed.toSorted((a, b) => Math.min(...timesOf(a[1])) - Math.min(...timesOf(b[1])))[0]?.[0];
 }
 
 /** `createdAt` and `author.handle` as `created_at` and `author_handle`. */
@@ -246,7 +263,9 @@ function flatten(items: readonly JsonObject[]): Map<string, Json[]> {
 }
 
 function isOwnId(record: ReadableRecord, path: string, values: readonly Json[], items: number): boolean {
-  const isForeign = record !== "agent" && record !== "community" && FOREIGN_ID.test(snake(path));
+  // A layer such as `attributes` names nobody.
+  const names = [path, path.split(".").at(-1) ?? path];
+  const isForeign = record !== "agent" && record !== "community" && names.some((name) => FOREIGN_ID.test(snake(name)));
   return !isForeign && isIdentity(values, items);
 }
 
@@ -264,7 +283,7 @@ const READERS: { readonly [kind in FieldKind]?: (value: Json) => unknown } = {
   text: readText,
   prose: readText,
   number: readNumber,
-  money: readNumber,
+  money: (value) => readNumber(value) ?? (typeof value === "string" && unitIn(value) !== undefined ? 1 : undefined),
   integer: readInteger,
   boolean: readBoolean,
   time: (value) => readTime(value, "auto"),
@@ -272,7 +291,14 @@ const READERS: { readonly [kind in FieldKind]?: (value: Json) => unknown } = {
   refs: readReferences,
   status: readText,
   vote: readVote,
+  seconds: readSeconds,
+  secret: readText,
 };
+
+/** The unit that an amount in a text names: `12.50 EUR`. */
+export function unitIn(text: string): string | undefined {
+  return /^\s*\d{1,15}(?:[.,]\d{1,6})?\s*([A-Za-z€$£]{1,12})\s*$/.exec(text)?.[1];
+}
 
 function fitsKind(kind: FieldKind, values: readonly Json[]): boolean {
   const read = READERS[kind];

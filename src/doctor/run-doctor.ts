@@ -16,6 +16,8 @@ export interface Examination {
   readonly keySet?: EndpointSet;
   /** Default and maximum: `MAX_DOCTOR_CALLS`. */
   readonly maxCalls?: number;
+  /** Findings from elsewhere, such as a document. */
+  readonly known?: readonly Finding[];
 }
 
 /** Dependencies of an examination. */

@@ -1,11 +1,11 @@
 /** Builds the request for an admission: what a call costs, which rules apply to it, and what the store does not know of it. */
 import type { HeldKey } from "../client/auth.ts";
+import type { BuiltRequest } from "../client/build-request.ts";
 import type { Client } from "../client/client.ts";
 import type { Call } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import { defined } from "../core/defined.ts";
 import { payloadHash } from "../limits/approvals.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
 import { END_OF_TIME, type Cap } from "../limits/spending.ts";
@@ -22,6 +22,8 @@ import type { UnkeptHalts } from "./unkept-halts.ts";
 export interface GatewayRequest {
   readonly member: Member;
   readonly call: Call;
+  /** The call's request, unless it carries the key. */
+  readonly built?: BuiltRequest;
   readonly lane: Lane;
   readonly intent?: Intent;
   readonly signal?: AbortSignal;
@@ -44,6 +46,8 @@ export interface AdmissionSources {
   readonly unkeptHalts: UnkeptHalts;
   /** Money held for an action without an outcome counts as spent after this. */
   readonly holdMs: number;
+  /** Checks of a job until it is seen to be assigned, as learnt. */
+  readonly noticeCalls: () => number;
 }
 
 export function effectOf(profile: Profile, { call, trade = false }: GatewayRequest): Effect {
@@ -64,21 +68,17 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
     effect: effectOf(profile, passage),
     lane,
     cost: operation.weight,
-    promises: call.operation === "jobs.apply" ? 1 : 0,
+    ...(call.operation === "jobs.apply" ? { promises: 1, noticeCalls: options.noticeCalls() } : {}),
     price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
     ownLimits: ownLimitsOf(profile, call.operation),
-    ...(intent === undefined
-      ? {}
-      : {
-          intent: intent.id,
-          ...(known.review ? { payloadHash: payloadHash(intent) } : {}),
-          readyAt: intent.createdAt,
-        }),
+    intent: intent?.id,
+    payloadHash: intent !== undefined && known.review ? payloadHash(intent) : undefined,
+    readyAt: intent?.createdAt,
   };
   return {
     request,
-    ...(intent === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, conflictKey: intent.conflictKey } }),
-    ...(call.target === undefined ? {} : { target: call.target }),
+    intent,
+    target: call.target,
     now,
     deadlineAt: now + profile.timing.deadlineMs,
     // A stake is held until its job ends.
@@ -94,6 +94,5 @@ function knownOf(
   isPermitted: boolean,
 ): Admit["known"] {
   const { may, review, handle } = member.specialist;
-  const halt = unkeptHalts.of(handle);
-  return defined({ may: isPermitted ? [name] : may, review: review.includes(name), caps: caps(member), halt });
+  return { may: isPermitted ? [name] : may, review: review.includes(name), caps: caps(member), halt: unkeptHalts.of(handle) };
 }

@@ -21,7 +21,8 @@ export type Credential<Held> =
   | { readonly kind: "none"; readonly message: string; readonly until?: number };
 
 export interface Credentials<Held> {
-  of(member: Member, key: HeldKey, call: Call): Promise<Credential<Held>>;
+  /** Returns a promise only where the key is exchanged for tokens. */
+  of(member: Member, key: HeldKey, call: Call): Credential<Held> | Promise<Credential<Held>>;
   /** Handles the answer to a request. Returns true if it refuses the key itself, not an expired token. */
   refusesKey(member: Member, sent: { readonly key: HeldKey; readonly secret: Secret; readonly call: Call }, outcome: Outcome): boolean;
 }
@@ -52,29 +53,30 @@ export function createCredentials<Held>({ profile, clock, send }: CredentialOpti
         },
       })
     : undefined;
+  const tokenFor = async (from: Tokens, member: Member, key: HeldKey): Promise<Credential<Held>> => {
+    const { handle } = member.specialist;
+    members.set(handle, member);
+    const refusal = refusals.get(handle);
+    if (refusal?.key.reveal() === key.key.reveal() && clock.now() < refusal.until)
+      return { kind: "none", message: refusal.message, until: refusal.until };
+    refusals.delete(handle);
+    try {
+      return { kind: "credential", secret: await from.current(handle, key.key) };
+    } catch (error) {
+      // Only this mode's own exchanges throw it, so `held` has their type.
+      if (error instanceof TradeHeld) return { kind: "held", held: error.held as Held };
+      if (!(error instanceof Refused || error instanceof Retryable)) throw error;
+      const message = messageOf(error);
+      // A refused key is tried again by its own probes.
+      if (error instanceof Retryable || member.keyTrouble !== undefined) return { kind: "none", message };
+      const until = clock.now() + REFUSED_AGAIN_MS;
+      refusals.set(handle, { key: key.key, message, until });
+      return { kind: "none", message, until };
+    }
+  };
   return {
-    async of(member, key, call) {
-      if (tokens === undefined || isTrade(call.operation)) return { kind: "credential", secret: key.key };
-      const { handle } = member.specialist;
-      members.set(handle, member);
-      const refusal = refusals.get(handle);
-      if (refusal?.key.reveal() === key.key.reveal() && clock.now() < refusal.until)
-        return { kind: "none", message: refusal.message, until: refusal.until };
-      refusals.delete(handle);
-      try {
-        return { kind: "credential", secret: await tokens.current(handle, key.key) };
-      } catch (error) {
-        // Only this mode's own exchanges throw it, so `held` has their type.
-        if (error instanceof TradeHeld) return { kind: "held", held: error.held as Held };
-        if (!(error instanceof Refused || error instanceof Retryable)) throw error;
-        const message = messageOf(error);
-        // A refused key is tried again by its own probes.
-        if (error instanceof Retryable || member.keyTrouble !== undefined) return { kind: "none", message };
-        const until = clock.now() + REFUSED_AGAIN_MS;
-        refusals.set(handle, { key: key.key, message, until });
-        return { kind: "none", message, until };
-      }
-    },
+    of: (member, key, call) =>
+      tokens === undefined || isTrade(call.operation) ? { kind: "credential", secret: key.key } : tokenFor(tokens, member, key),
     refusesKey(member, { key, secret, call }, outcome) {
       const { handle } = member.specialist;
       if (outcome.class !== "unauthorized") {

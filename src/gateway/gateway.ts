@@ -1,5 +1,6 @@
 /** The gateway is the only way to the network: pacing, admission, the request, and the row that records its end. */
 import type { HeldKey } from "../client/auth.ts";
+import type { BuiltRequest } from "../client/build-request.ts";
 import type { Client } from "../client/client.ts";
 import { CONNECTIONS } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
@@ -27,7 +28,7 @@ import {
 import type { Store } from "../store/store.ts";
 import { admitFor, effectOf, type AdmissionSources, type GatewayRequest } from "./admission-request.ts";
 import { endOf } from "./attempt-end.ts";
-import { createCredentials, type Credentials } from "./credentials.ts";
+import { createCredentials, type Credential, type Credentials } from "./credentials.ts";
 import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { withReplies } from "./read-replies.ts";
@@ -106,10 +107,11 @@ export function createGateway(given: GatewayOptions): Gateway {
   const laneOf = (operation: string): Lane => operationOf(client.profile, operation).lane;
   const readOnce: Gateway["read"] = async (member, call, { lane, signal, probe = false }) => {
     const lacked = lackedBy(client.profile, member.specialist.tier, call.operation);
-    const refusal = lacked === undefined ? refusedCall(client, call) : { kind: "refused" as const, ...lacked };
-    if (refusal !== undefined) return refusal;
+    if (lacked !== undefined) return { kind: "refused", ...lacked };
+    const built = checked(client, call);
+    if ("kind" in built) return built;
     for (let tries = 1; ; tries++) {
-      const answer = await attempt(options, { member, call, lane: lane ?? laneOf(call.operation), signal, probe });
+      const answer = await attempt(options, { member, call, built, lane: lane ?? laneOf(call.operation), signal, probe });
       if (answer.kind !== "answered" || tries >= READ_TRIES || signal.aborted) return answer;
       if (answer.outcome.class === "unauthorized" && member.keyTrouble === undefined) continue; // there is a new key
       if (answer.outcome.class !== "unknown" && answer.outcome.class !== "never-left") return answer;
@@ -124,19 +126,22 @@ export function createGateway(given: GatewayOptions): Gateway {
       const lane = how.lane ?? laneOf(call.operation);
       return withReplies(answer, { operation: replies, target: call.target }, (page) => readOnce(member, page, { ...how, lane }));
     },
-    async send(member, intent) {
+    send(member, intent) {
       const call = callOf(intent);
-      return refusedCall(client, call) ?? attempt(options, { member, call, lane: intent.lane, intent });
+      const built = checked(client, call);
+      return "kind" in built ? Promise.resolve(built) : attempt(options, { member, call, built, lane: intent.lane, intent });
     },
     async perform(member, call, signal) {
-      return refusedCall(client, call) ?? attempt(options, { member, call, lane: laneOf(call.operation), signal, own: true });
+      const built = checked(client, call);
+      return "kind" in built ? built : attempt(options, { member, call, built, lane: laneOf(call.operation), signal, own: true });
     },
     async examine(member, call, profile, signal) {
       const examining = options.connect(profile);
       const { effect, lane } = operationOf(profile, call.operation);
       if (effect !== "read")
         return { kind: "refused", code: "not_a_read", message: `${call.operation} writes, and an examination only reads` };
-      return refusedCall(examining, call) ?? attempt(options, { member, call, lane, signal, examining });
+      const built = checked(examining, call);
+      return "kind" in built ? built : attempt(options, { member, call, built, lane, signal, examining });
     },
     explain: (member, intent) => verdictOn(options, { member, call: callOf(intent), lane: intent.lane, intent }),
   };
@@ -167,30 +172,35 @@ async function withheld(options: GatewayOptions, { member, call, lane, own = fal
   return { kind: "refused", code: DRY_RUN, message: `${DRY_RUN_MESSAGE}${meanwhile}` };
 }
 
-/** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. */
-async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<GatewayAnswer> {
-  const { pacer, keys, clock, credentials } = options;
-  const { member, call, lane, examining, probe = false, trade = false } = passage;
-  const client = examining ?? options.client;
+/** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. A promise is made only where it has to wait. */
+function attempt(options: GatewayParts, passage: GatewayRequest): Promise<GatewayAnswer> {
+  const { member, probe = false, trade = false } = passage;
+  const client = passage.examining ?? options.client;
   if (options.writes === "refuse" && effectOf(client.profile, passage) !== "read") return withheld(options, passage);
-  const key = await keys.usable(member, probe || trade);
-  if (key === undefined) return withoutKey(options, member, lane);
-  // Before the pacer: an exchange is paced separately.
-  const credential = await credentials.of(member, key, call);
-  if (credential.kind === "held") return credential.held;
-  if (credential.kind === "none") {
+  const key = options.keys.usable(member, probe || trade);
+  return key instanceof Promise ? key.then((held) => withKey(options, passage, client, held)) : withKey(options, passage, client, key);
+}
+
+function withKey(options: GatewayParts, passage: GatewayRequest, client: Client, key: HeldKey | undefined): Promise<GatewayAnswer> {
+  const { member, call, lane } = passage;
+  if (key === undefined) return Promise.resolve(withoutKey(options, member, lane));
+  const { pacer, clock } = options;
+  const paced = (credential: Credential<GatewayAnswer>): Promise<GatewayAnswer> => {
+    if (credential.kind === "credential")
+      return pacer.run(key.fingerprint, () => sendAdmitted(options, passage, { key, client, secret: credential.secret }));
+    if (credential.kind === "held") return Promise.resolve(credential.held);
     const { message, until = clock.now() + OPEN_WAIT_MS } = credential;
-    return waits(options, member, { until, rule: "token_unavailable", message, lane });
-  }
-  return pacer.run(key.fingerprint, async () => {
-    // Admission comes last: an admitted request must find a free socket, or it would leave after a halt, or too late to count.
-    const leave = await options.places.take();
-    try {
-      return await sendAdmitted(options, passage, { key, client, secret: credential.secret });
-    } finally {
-      leave();
-    }
-  });
+    return Promise.resolve(waits(options, member, { until, rule: "token_unavailable", message, lane }));
+  };
+  // Before the pacer: an exchange is paced separately.
+  const credential = options.credentials.of(member, key, call);
+  return credential instanceof Promise ? credential.then(paced) : paced(credential);
+}
+
+const KEY_REFUSED: Outcome = { class: "never-left", reason: "the network refused the key of another request" };
+
+function isKeyRefused({ member, probe = false, trade = false }: GatewayRequest): boolean {
+  return member.keyTrouble !== undefined && !probe && !trade;
 }
 
 function withoutKey({ clock }: GatewayParts, member: Member, lane: Lane): GatewayAnswer {
@@ -205,32 +215,54 @@ interface AdmittedBy {
 }
 
 /** Admission, the request, and the row that records its end. */
-async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, { key, client, secret }: AdmittedBy): Promise<GatewayAnswer> {
-  const { store, keys, clock, breakers, credentials } = options;
-  const { member, call, intent, signal, lane, examining, probe = false, trade = false } = passage;
+async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, by: AdmittedBy): Promise<GatewayAnswer> {
+  const { places, store, clock, breakers } = options;
+  const { member, call, intent, signal, examining, built } = passage;
   const { handle } = member.specialist;
-  const isWrite = effectOf(client.profile, passage) !== "read";
-  const stop = examining === undefined ? breakers.stop(handle, call.operation, isWrite) : undefined;
+  const isWrite = effectOf(by.client.profile, passage) !== "read";
+  // Admission comes last: an admitted request must find a free socket, or it would leave after a halt, or too late to count.
+  const turn = places.take();
+  if (turn !== undefined) await turn;
+  try {
+    const held = heldBack(options, passage, isWrite);
+    if (held !== undefined) return held;
+    const release = examining === undefined ? breakers.claim(handle, call.operation, isWrite) : undefined;
+    let admission: Admission;
+    try {
+      admission = await store.admit(admitFor(options, passage, by.key), decide);
+    } finally {
+      release?.();
+    }
+    if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
+    // The network refused the key while the admission was written.
+    if (isKeyRefused(passage)) {
+      recordEnd(options, passage, admission.attempt, KEY_REFUSED, 0);
+      return withoutKey(options, member, passage.lane);
+    }
+    if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
+    const began = clock.monotonic();
+    const { outcome, wire } = await by.client.exchange(call, { key: by.secret, idempotencyKey: intent?.id, signal, built });
+    recordEnd(options, passage, admission.attempt, outcome, clock.monotonic() - began);
+    if (examining === undefined) breakers.heard(handle, call, isWrite, outcome);
+    if (options.credentials.refusesKey(member, { key: by.key, secret: by.secret, call }, outcome))
+      await options.keys.refused(member, by.key);
+    return examining === undefined ? { kind: "answered", outcome } : { kind: "answered", outcome, wire };
+  } finally {
+    places.leave();
+  }
+}
+
+/** The rule that stops a request before its admission is asked for. */
+function heldBack(options: GatewayParts, passage: GatewayRequest, isWrite: boolean): GatewayAnswer | undefined {
+  const { clock, breakers } = options;
+  const { member, call, intent, lane, examining } = passage;
+  const stop = examining === undefined ? breakers.stop(member.specialist.handle, call.operation, isWrite) : undefined;
   if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
   // A request queued when the network refused its key would be refused too.
-  if (member.keyTrouble !== undefined && !probe && !trade) return withoutKey(options, member, lane);
+  if (isKeyRefused(passage)) return withoutKey(options, member, lane);
   // Requests queued when the first of them was told to wait need not ask again.
   const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
-  if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };
-  const release = examining === undefined ? breakers.claim(handle, call.operation, isWrite) : undefined;
-  const admission = await store.admit(admitFor(options, passage, key), decide).finally(release);
-  if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
-  if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
-  const began = clock.monotonic();
-  const { outcome, wire } = await client.exchange(call, {
-    key: secret,
-    ...(intent === undefined ? {} : { idempotencyKey: intent.id }),
-    ...(signal === undefined ? {} : { signal }),
-  });
-  await recordEnd(options, passage, admission.attempt, outcome, clock.monotonic() - began);
-  if (examining === undefined) breakers.heard(handle, call, isWrite, outcome);
-  if (credentials.refusesKey(member, { key, secret, call }, outcome)) await keys.refused(member, key);
-  return { kind: "answered", outcome, ...(examining === undefined ? {} : { wire }) };
+  return lined !== undefined && lined.until > clock.now() ? { ...lined, kind: "waits", lane } : undefined;
 }
 
 function notAdmitted(options: GatewayOptions, member: Member, admission: Exclude<Admission, { readonly kind: "admitted" }>): GatewayAnswer {
@@ -253,13 +285,13 @@ function waits(
   return { kind: "waits", until, open, rule, message, lane };
 }
 
-async function recordEnd(
+function recordEnd(
   options: GatewayOptions,
   { member, call, intent }: GatewayRequest,
   admitted: Attempt,
   outcome: Outcome,
   tookMs: number,
-): Promise<void> {
+): void {
   const { store, ledger, clock, announcer } = options;
   const heard = "skewMs" in outcome && outcome.skewMs !== undefined ? ledger.heed(outcome.skewMs, tookMs) : undefined;
   const now = ledger.now();
@@ -270,7 +302,7 @@ async function recordEnd(
   const note = "reason" in outcome ? outcome.reason : "message" in outcome ? outcome.message : undefined;
   const status = "status" in outcome && outcome.status !== undefined ? { status: outcome.status } : {};
   const paid = intent === undefined ? undefined : paidFor(options, member, call, outcome);
-  await store.complete({
+  store.complete({
     attempt: admitted,
     end: endOf(admitted, outcome),
     outcome: outcome.class,
@@ -305,10 +337,10 @@ export function callOf(intent: Intent): Call {
   return { operation, ...defined({ target, thread }), input };
 }
 
-function refusedCall(client: Client, call: Call): GatewayAnswer | undefined {
+/** The request of a call, built before its admission; or the refusal of a call that cannot be sent. */
+function checked(client: Client, call: Call): BuiltRequest | Extract<GatewayAnswer, { readonly kind: "refused" }> {
   try {
-    client.check(call);
-    return undefined;
+    return client.check(call);
   } catch (error) {
     if (error instanceof Refused) return { kind: "refused", code: error.code, message: error.message };
     throw error;

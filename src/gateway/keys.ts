@@ -22,8 +22,11 @@ export interface KeyWatchOptions {
 }
 
 export interface KeyWatch {
-  /** The key to use, or undefined with the reason in `member.keyTrouble`; `toTry` returns a refused one. */
-  usable(member: Member, toTry?: boolean): Promise<HeldKey | undefined>;
+  /**
+   * The key to use, or undefined with the reason in `member.keyTrouble`; `toTry` returns a refused one. A promise only where the key is
+   * registered first.
+   */
+  usable(member: Member, toTry?: boolean): HeldKey | undefined | Promise<HeldKey>;
   /** Handles a 401 to this key: it is read again once; if unchanged, the specialist is suspended. */
   refused(member: Member, key: HeldKey): Promise<void>;
   /** Number of working specialists with the same key, this one included: they share its quota. */
@@ -50,16 +53,19 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
     }
   };
 
+  /** A key that replaces another one inherits its charges. */
+  const register = async (member: Member, key: HeldKey): Promise<HeldKey> => {
+    const { limits, floors, specialist } = member;
+    await store.registerKey(specialist.handle, key.fingerprint, { limits, floors }, ledger.now());
+    holders.take(member, key.fingerprint);
+    return key;
+  };
+
   return {
-    async usable(member, toTry = false) {
+    usable(member, toTry = false) {
       if (member.keyTrouble !== undefined && !(toTry && isProbing(member))) return undefined;
-      const { handle } = member.specialist;
-      const key = read(member, () => keys.current(handle));
-      if (key === undefined || key.fingerprint === member.keyId) return key;
-      // A key that replaces another one inherits its charges.
-      await store.registerKey(handle, key.fingerprint, { limits: member.limits, floors: member.floors }, ledger.now());
-      holders.take(member, key.fingerprint);
-      return key;
+      const key = read(member, () => keys.current(member.specialist.handle));
+      return key === undefined || key.fingerprint === member.keyId ? key : register(member, key);
     },
     sharers: (member) => holders.sharers(member),
     async refused(member, key) {

@@ -39,8 +39,11 @@ import { createTrustBreakers, type TrustBreakers } from "./trust.ts";
 export interface Breakers {
   /** The open breaker that blocks a request now. */
   stop(handle: string, operation: string, isWrite: boolean): OpenBreaker | undefined;
-  /** Claims the probe while a request asks for admission: until released, no other request passes a breaker whose probe is due. */
-  claim(handle: string, operation: string, isWrite: boolean): () => void;
+  /**
+   * Claims the probe while a request asks for admission: until released, no other request passes a breaker whose probe is due. Undefined if
+   * it meets no breaker.
+   */
+  claim(handle: string, operation: string, isWrite: boolean): (() => void) | undefined;
   /** Called as a request leaves through an open breaker: it is the probe. */
   leaving(handle: string, operation: string, isWrite: boolean): void;
   /** Applies an answer: it may open or close breakers. */
@@ -158,6 +161,8 @@ export function createBreakers(options: BreakerOptions): Breakers {
   };
 }
 
+const NONE: readonly HeldBreaker[] = [];
+
 /** The breaker that no request passes now. A write that waits for a read to close it asks again soon. */
 function blockedBy(met: readonly HeldBreaker[], isWrite: boolean, now: number): OpenBreaker | undefined {
   const blocking = met.find((breaker) => !mayProbe(breaker, isWrite, now));
@@ -184,7 +189,7 @@ function createHeldBreakers({ clock, announcer, keep }: BreakerOptions) {
     all: (): readonly HeldBreaker[] => [...held.values()],
     /** The breakers that a request meets, widest first. It passes if the probe of each is due. */
     met(handle: string, operation: string, isWrite: boolean): readonly HeldBreaker[] {
-      if (held.size === 0) return []; // asked three times for every request, and nearly always empty
+      if (held.size === 0) return NONE; // asked three times for every request, and nearly always empty
       const names = [
         breakerName({ kind: "refusal", handle, operation: undefined }),
         breakerName({ kind: "refusal", handle, operation }),
@@ -193,7 +198,8 @@ function createHeldBreakers({ clock, announcer, keep }: BreakerOptions) {
       ];
       return names.flatMap((name) => held.get(name) ?? []);
     },
-    claim(met: readonly HeldBreaker[]): () => void {
+    claim(met: readonly HeldBreaker[]): (() => void) | undefined {
+      if (met.length === 0) return undefined;
       const claimed = met.map(claimProbe);
       for (const breaker of claimed) set(breaker);
       return () => {

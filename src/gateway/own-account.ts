@@ -69,19 +69,19 @@ export async function takesKey(parts: AccountDependencies, member: Member): Prom
 }
 
 /** The first confirmed post, or a record of the account itself, also states the id; the record states the trust too. */
-export async function learnFrom(parts: AccountDependencies, member: Member, record: NetworkRecord | undefined): Promise<void> {
-  if (record === undefined) return;
+export function learnFrom(parts: AccountDependencies, member: Member, record: NetworkRecord | undefined): Promise<void> | undefined {
+  if (record === undefined) return undefined;
   const same = (handle: string | undefined): boolean => handle?.toLowerCase() === member.specialist.handle.toLowerCase();
   if (record.kind === "agent" && (same(record.handle) || record.id === member.accountId))
     parts.breakers.trust.heard(member.specialist.handle, record);
-  if (member.accountId !== undefined) return;
+  if (member.accountId !== undefined) return undefined;
   const id =
     record.kind === "agent" && same(record.handle)
       ? record.id
       : record.kind === "post" && same(record.authorHandle)
         ? record.authorId
         : undefined;
-  if (id === undefined) return;
+  if (id === undefined) return undefined;
   member.accountId = id;
-  await parts.store.saveAccount(member.specialist.handle, id, parts.clock.now());
+  return parts.store.saveAccount(member.specialist.handle, id, parts.clock.now());
 }

@@ -11,7 +11,7 @@ import type { Scrubber } from "../core/scrubber.ts";
 import { DEFAULT_APPROVAL_MS, payloadHash } from "../limits/approvals.ts";
 import type { OwnLimit } from "../limits/verdict.ts";
 import type { Price } from "../limits/spending.ts";
-import type { OperationRule, OperationRules, Refusal } from "../specialist/operation-rules.ts";
+import type { GivenInput, OperationRule, OperationRules, Refusal } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { priceOf } from "./prices.ts";
 import { refuseSecrets, secretIn } from "./secret-refusal.ts";
@@ -65,7 +65,7 @@ class ProfileRules implements OperationRules {
     return priceOf(this.#profile, { tier, trust: this.#trust?.of(handle) }, operation, input);
   }
 
-  input(name: string, input: JsonObject): JsonObject {
+  input(name: string, input: GivenInput): JsonObject {
     const checked = checkedInput(operationOf(this.#profile, name), input);
     const what = `${name}: the input`;
     if (sentSecret({ operation: name, input: checked }) !== undefined) throw secretIn(what);
@@ -139,7 +139,7 @@ function targetBy(operation: ProfileOperation): "id" | "handle" | undefined {
   return parameterOf(operation.path) === "handle" ? "handle" : "id";
 }
 
-function checkedInput(operation: ProfileOperation, input: JsonObject): JsonObject {
+function checkedInput(operation: ProfileOperation, input: GivenInput): JsonObject {
   const parsed = operation.input.safeParse(input);
   if (parsed.success) return parsed.data as JsonObject;
   const [issue] = parsed.error.issues;

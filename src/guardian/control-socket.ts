@@ -167,6 +167,7 @@ const REQUESTS: { readonly [name in RequestName]: true } = {
   status: true,
   log: true,
   deliveries: true,
+  recording: true,
   delivery: true,
   why: true,
   approve: true,

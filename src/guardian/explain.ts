@@ -304,8 +304,9 @@ function times(count: number): string {
 }
 
 async function explainSpecialist(asking: Asking, handle: string): Promise<Explanation> {
-  const { store, clock, memberOf } = asking;
-  const member = await memberOf(handle);
+  const { store, clock, parts, memberOf } = asking;
+  // Where nothing runs, its rows say more than its definition: a member that never ran has no trouble.
+  const member = parts === undefined ? undefined : await memberOf(handle);
   const shown = await showSpecialist(store, clock, handle, member);
   const parked = shown.parked === undefined ? [] : [reasonOfPark(shown.parked)];
   const told =
@@ -319,8 +320,8 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     since,
   }));
   const { failing } = await showFailing(store, asHandle(handle));
-  const absent = asking.parts === undefined || member === undefined ? [notRunning(asking.parts)] : [];
-  const lost = asking.parts?.storeLost();
+  const absent = member === undefined ? [notRunning(parts)] : [];
+  const lost = parts?.storeLost();
   const own: readonly Reason[] = [
     ...(lost === undefined ? [] : [reasonOfLoss(lost)]),
     ...(await stopsFor(asking, handle)),

@@ -22,6 +22,7 @@ import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } 
 import { known, createControls, type Controls } from "./halt-and-pause.ts";
 import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Explanation } from "./explanation.ts";
+import { recordEvent, type Recording } from "./recording.ts";
 import { explain } from "./explain.ts";
 import type { KeptDelivery } from "../store/history.ts";
 
@@ -35,6 +36,8 @@ export interface Guardian extends Controls, Words {
   deliveries(query: DeliveryQuery): Promise<Page<KeptDelivery>>;
   /** The body of one of them. Throws `Refused` (`nothing_found`). */
   delivery(query: { readonly seq: number }): Promise<DeliveryShown>;
+  /** An event with the present value of its specialist, to be handled again. Throws `Refused` (`nothing_found`). */
+  recording(query: { readonly id: string; readonly handle?: string }): Promise<Recording>;
   /** Throws `Refused` (`nothing_found`). */
   why(query: { readonly id: string }): Promise<Explanation>;
   /**
@@ -83,6 +86,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
     log: (query) => readLog(store, query, clock.now()),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
+    recording: ({ id, handle }) => recordEvent(store, id, handle),
     why: ({ id }) => explain(defined({ store, clock, memberOf: hand.memberOf, parts: hand.parts }), id),
     async call({ handle, ...call }) {
       await known(hand, handle);
@@ -173,7 +177,7 @@ async function moved<By extends "retry" | "settle">(
 
 /** Uses a refused key once more: the refusal may have been a mistake, as during an outage of the network's key service. */
 async function retryKey(hand: GuardianContext, handle: string): Promise<OrderResult | undefined> {
-  const member = await hand.memberOf(handle);
+  const member = hand.running().find(({ specialist }) => specialist.handle === handle);
   if (member?.keyTrouble?.code !== "key_refused") return undefined;
   member.keyTrouble = undefined;
   await hand.store.resume(member.specialist.handle, hand.clock.now());

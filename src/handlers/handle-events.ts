@@ -1,12 +1,12 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
 import { Fatal, Misconfigured, Refused, Retryable } from "../core/errors.ts";
-import { newIntentId } from "../core/ids.ts";
-import type { JsonObject } from "../core/json.ts";
+import { newIntentId, type IntentId } from "../core/ids.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
 import type { ReadCall, HandlerRead, RunRequest } from "../specialist/run-request.ts";
-import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
+import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
@@ -58,30 +58,38 @@ const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE,
 /** Longest delay by a `retryAt`: one that is years away is a mistake of units. */
 const LONGEST_RETRY_MS = DAY;
 
+/** The result of an event without a handler. */
+const NOTHING_DECIDED: RunResult = { kind: "finished", intents: [] };
+
 /** Characters of a message that are kept in memory. */
 const MAX_STREAK_MESSAGE = 200;
 
-/** Handles the due events of one specialist, one after the other. Returns true if there may be more. */
-export async function handleEvents(
-  parts: HandlerDependencies,
-  member: Member,
-  read: (member: Member, call: ReadCall, options: { readonly signal: AbortSignal; readonly since: number }) => Promise<HandlerRead>,
-): Promise<boolean> {
-  const { store, clock, stopping } = parts;
-  const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
+type Read = (member: Member, call: ReadCall, options: { readonly signal: AbortSignal; readonly since: number }) => Promise<HandlerRead>;
+
+/** Handles the due events of one specialist, one after the other, once their claim is committed. Returns true if there may be more. */
+export function handleEvents(parts: HandlerDependencies, member: Member, read: Read): boolean | Promise<boolean> {
+  const { store, clock } = parts;
+  const events = store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
+  return events.length > 0 && handleClaimed(parts, member, events, read);
+}
+
+async function handleClaimed(parts: HandlerDependencies, member: Member, events: readonly ClaimedEvent[], read: Read): Promise<boolean> {
+  const { store, stopping } = parts;
+  await store.committed();
   let finished = false;
   for (const event of events) {
     if (stopping.aborted) {
-      await store.retryEvent(event.seq, { notBefore: 0, failed: false });
+      store.retryEvent(event.seq, { notBefore: 0, failed: false });
       continue;
     }
     try {
-      finished = (await handleOne(parts, member, event, read)) || finished;
+      const result = runOne(parts, member, event, read);
+      finished = end(parts, member, event, result instanceof Promise ? await result : result) || finished;
     } catch (error) {
       if (isStoreLost(error)) throw error;
       // The result could not be stored. Without this, the event and those claimed with it would count as running until a restart. The
       // handler is not the cause, so the error's class does not apply to its event.
-      await giveBack(parts, member, event, error, RETRY_DELAYS_MS[event.attempts]);
+      giveBack(parts, member, event, error, RETRY_DELAYS_MS[event.attempts]);
     }
   }
   // A claim may end early, because an event that may have ended the process is claimed alone; returned events are not claimed again at
@@ -89,28 +97,16 @@ export async function handleEvents(
   return events.length === CLAIM || finished;
 }
 
-/** Returns true if the event is done. */
-async function handleOne(
-  parts: HandlerDependencies,
-  member: Member,
-  event: ClaimedEvent,
-  read: Parameters<typeof handleEvents>[2],
-): Promise<boolean> {
+/** Stores the result of a handling. Returns true if the event is done. */
+function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, given: RunResult): boolean {
   const { store, clock, announcer } = parts;
   const { specialist } = member;
-  const handler = handlerOf(specialist, event.kind);
-  const result: RunResult =
-    handler === undefined
-      ? { kind: "finished", intents: [] }
-      : storable(
-          parts,
-          await runOne(parts, member, event, handler, (call, signal) => read(member, call, { signal, since: event.beganAt })),
-        );
+  const result = withoutSecrets(parts, given);
   const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
   switch (result.kind) {
     case "finished": {
-      if (handler !== undefined) member.handling = "works";
-      const stored = await finish(parts, member, event, result);
+      if (handlerOf(specialist, event.kind) !== undefined) member.handling = "works";
+      const stored = finishRun(parts, member, event, result);
       announcer.emit("run", { ...about, result: "finished", intents: stored.length });
       for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
       if (stored.length > 0) {
@@ -122,12 +118,12 @@ async function handleOne(
     }
     case "suspended": {
       const message = parts.scrubber.clean(result.reason);
-      await store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: message });
+      store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: message });
       announcer.emit("run", { ...about, result: "suspended", intents: 0, message });
       return false;
     }
     case "failed":
-      await giveBack(parts, member, event, result.error, retryDelay(result.error, event.attempts, clock.now()));
+      giveBack(parts, member, event, result.error, retryDelay(result.error, event.attempts, clock.now()));
       return false;
   }
 }
@@ -142,18 +138,12 @@ function retryDelay(error: unknown, attempts: number, now: number): number | und
 }
 
 /** Retries the event after `retryMs`; without it, or after too many failures, parks it, so that no event is lost and no loop spins. */
-async function giveBack(
-  parts: HandlerDependencies,
-  member: Member,
-  event: ClaimedEvent,
-  error: unknown,
-  retryMs: number | undefined,
-): Promise<void> {
+function giveBack(parts: HandlerDependencies, member: Member, event: ClaimedEvent, error: unknown, retryMs: number | undefined): void {
   const { store, clock, announcer } = parts;
   const now = clock.now();
   const { handle } = member.specialist;
   if (error instanceof RunInterrupted && error.code === "run_stopped") {
-    await store.retryEvent(event.seq, { notBefore: now, failed: false });
+    store.retryEvent(event.seq, { notBefore: now, failed: false });
     announcer.emit("run", { at: now, handle, event: event.id, kind: event.kind, intents: 0, result: "failed", message: error.message });
     return;
   }
@@ -166,47 +156,90 @@ async function giveBack(
   if (retryMs !== undefined) {
     const timed = error instanceof Retryable && error.retryAt !== undefined;
     const note = failureNote({ ...failure, ...(timed ? { timed } : {}) });
-    await store.retryEvent(event.seq, { notBefore: now + retryMs, failed: true, note });
+    store.retryEvent(event.seq, { notBefore: now + retryMs, failed: true, note });
     announcer.emit("run", { ...about, result: "failed", nextAt: now + retryMs });
   } else {
-    await store.parkEvent(event.seq, now, failureNote(failure));
+    store.parkEvent(event.seq, now, failureNote(failure));
     announcer.emit("run", { ...about, result: "parked" });
   }
 }
 
-async function runOne(
-  parts: HandlerDependencies,
-  member: Member,
-  event: ClaimedEvent,
-  handler: EventHandler,
-  read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>,
-): Promise<RunResult> {
+function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent, read: Read): RunResult | Promise<RunResult> {
   const { specialist } = member;
-  const stored = await parts.store.loadState(specialist.handle);
-  const request: RunRequest = {
-    event,
-    steps: event.steps,
-    me: { handle: specialist.handle, id: member.accountId },
-    state: isEmpty(stored) && !isEmpty(specialist.initialState) ? structuredClone(specialist.initialState) : stored,
-    rules: member.rules,
-    deadlineMs: specialist.deadlineMs,
-    read,
-    async saveStep(name, value) {
-      refuseSecrets(parts.scrubber, "what a step returned", [name, value]);
-      await parts.store.saveStep(event.seq, name, value);
-    },
-    newIntentId: () => newIntentId(parts.random),
-    fetch: parts.fetch,
-    clock: parts.clock,
-    get log() {
-      return parts.log.child({ handle: specialist.handle, event: event.id });
-    },
-    signal: parts.ending,
-  };
+  const handler = handlerOf(specialist, event.kind);
+  if (handler === undefined) return NOTHING_DECIDED;
+  const request = new Handling(parts, member, event, read);
   const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
   return placed(parts.handlers, () =>
     isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request),
   );
+}
+
+/** Dependencies of one handling. */
+export type HandlingDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
+
+/** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
+export class Handling implements RunRequest {
+  readonly event: ClaimedEvent;
+  readonly me: RunRequest["me"];
+  readonly rules: RunRequest["rules"];
+  readonly #parts: HandlingDependencies;
+  readonly #member: Member;
+  readonly #specialist: Member["specialist"];
+  readonly #read: Read;
+
+  constructor(parts: HandlingDependencies, member: Member, event: ClaimedEvent, read: Read) {
+    this.event = event;
+    this.me = { handle: member.specialist.handle, id: member.accountId };
+    this.rules = member.rules;
+    this.#parts = parts;
+    this.#member = member;
+    this.#specialist = member.specialist;
+    this.#read = read;
+  }
+
+  get steps(): RunRequest["steps"] {
+    return this.event.steps;
+  }
+
+  get state(): JsonObject {
+    const { handle, initialState } = this.#specialist;
+    const stored = this.#parts.store.loadState(handle);
+    return isEmpty(stored) && !isEmpty(initialState) ? structuredClone(initialState) : stored;
+  }
+
+  get deadlineMs(): number {
+    return this.#specialist.deadlineMs;
+  }
+
+  get fetch(): RunRequest["fetch"] {
+    return this.#parts.fetch;
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
+  get log(): Logger {
+    return this.#parts.log.child({ handle: this.#specialist.handle, event: this.event.id });
+  }
+
+  get signal(): AbortSignal {
+    return this.#parts.ending;
+  }
+
+  read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead> {
+    return this.#read(this.#member, call, { signal, since: this.event.beganAt });
+  }
+
+  async saveStep(name: string, value: Json): Promise<void> {
+    refuseSecrets(this.#parts.scrubber, "what a step returned", [name, value]);
+    await this.#parts.store.saveStep(this.event.seq, name, value);
+  }
+
+  newIntentId(): IntentId {
+    return newIntentId(this.#parts.random);
+  }
 }
 
 /** Calls a handler once there is a place for its promise. One that returns no promise leaves its place at once, and no job is made for it. */
@@ -217,7 +250,7 @@ function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): R
 }
 
 /** A run that wants a secret stored has failed. The inputs of its actions were checked when it decided on them. */
-function storable({ scrubber }: HandlerDependencies, result: RunResult): RunResult {
+export function withoutSecrets({ scrubber }: Pick<HandlingDependencies, "scrubber">, result: RunResult): RunResult {
   if (result.kind !== "finished") return result;
   try {
     refuseSecrets(scrubber, "act.state", result.state);
@@ -234,12 +267,13 @@ function isEmpty(state: JsonObject): boolean {
   return Object.keys(state).length === 0;
 }
 
-function finish(
-  parts: HandlerDependencies,
+/** Ends a run in one transaction: its actions are stored as ready, as waiting for approval, or with the reason for a refusal. */
+export function finishRun(
+  parts: Pick<HandlingDependencies, "store" | "clock">,
   member: Member,
   event: ClaimedEvent,
   result: Extract<RunResult, { readonly kind: "finished" }>,
-): Promise<readonly StoredIntent[]> {
+): readonly StoredIntent[] {
   const { specialist } = member;
   return parts.store.finishRun({
     seq: event.seq,

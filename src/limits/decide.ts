@@ -60,14 +60,16 @@ function timely(view: AdmissionView): Verdict | undefined {
     lane: request.lane,
     cost: request.cost ?? 1,
     obligations: view.obligations,
+    soon: view.soon ?? 0,
     promises: request.promises ?? 0,
+    ...(request.noticeCalls === undefined ? {} : { noticeCalls: request.noticeCalls }),
   });
   if (taken.ok) return undefined;
   const since = taken.rule === "key_parked" ? view.quota.parkedAt : (request.readyAt ?? now);
   return wait(view, taken.rule, quotaMessage(taken.rule, taken.window, request.lane, view), {
     since,
-    // No window frees room for another obligation: one of them must be completed.
-    until: taken.rule === "obligations_full" ? undefined : taken.until,
+    // No day frees room for another obligation: one of them must be completed.
+    until: taken.rule === "obligations_full" && taken.window === "day" ? undefined : taken.until,
     window: taken.window,
   });
 }

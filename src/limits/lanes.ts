@@ -95,6 +95,11 @@ export function obligationReserve(shares: LaneShares, obligations: number): numb
   return Math.min(READ_BACK_CALLS + CALLS_PER_OBLIGATION * obligations, most);
 }
 
+/** Requests that the hour must have left for one more application: those of all jobs that are expected to need them in this hour. */
+export function applyingReserve(shares: LaneShares, soon: number, noticeCalls = NOTICE_CALLS): number {
+  return soon <= 1 ? obligationReserve(shares, soon) : READ_BACK_CALLS + (noticeCalls + 1) * soon;
+}
+
 /** Number of obligations that the reserve can cover; further applications wait until some are completed. */
 export function maxObligations(shares: LaneShares): number {
   return Math.max(1, Math.floor(((shares.floors[OBLIGATION] ?? 0) - READ_BACK_CALLS) / CALLS_PER_OBLIGATION));

@@ -23,7 +23,7 @@ export const NOTHING_LEARNT: LearntDelay = [];
 export function learnDelay(known: LearntDelay, { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number }): LearntDelay {
   const from = bucketOf(Math.min(afterMs, byMs));
   const to = bucketOf(byMs);
-  const spans = Array.from({ length: to - from + 1 }, (_, i) => upperEdge(from + i) - (from + i === 0 ? 0 : upperEdge(from + i - 1)));
+  const spans = Array.from({ length: to - from + 1 }, (_, i) => upperEdge(from + i) - lowerEdge(from + i));
   const width = spans.reduce((sum, span) => sum + span, 0);
   const mass = spans.reduce((sum, _, i) => sum + (known[from + i] ?? 0), 0);
   const after = Array.from({ length: BUCKETS }, (_, i) => (known[i] ?? 0) * MEMORY);
@@ -35,8 +35,11 @@ export function learnDelay(known: LearntDelay, { afterMs, byMs }: { readonly aft
   return after.map((weight) => (weight < 0.001 ? 0 : Math.round(weight * 1e4) / 1e4));
 }
 
-/** Time at which `share` of the events still to come after `ageMs` will have happened; undefined if nothing is known. */
-export function delayAt(known: LearntDelay, ageMs: number, share: number): number | undefined {
+/**
+ * Time at which `share` of the events still to come after `ageMs` will have happened, as an edge of its bucket; undefined if nothing is
+ * known.
+ */
+export function delayAt(known: LearntDelay, ageMs: number, share: number, edge: "lower" | "upper" = "upper"): number | undefined {
   const total = known.reduce((sum, weight) => sum + weight, 0);
   const from = ageMs <= 0 ? 0 : bucketOf(ageMs) + (ageMs > FIRST_MS ? 1 : 0);
   const rest = known.reduce((sum, weight, i) => sum + (i >= from ? weight : 0), 0);
@@ -44,9 +47,24 @@ export function delayAt(known: LearntDelay, ageMs: number, share: number): numbe
   let passed = 0;
   for (let i = from; i < BUCKETS; i++) {
     passed += known[i] ?? 0;
-    if (passed >= share * rest - 1e-6) return upperEdge(i);
+    if (passed >= share * rest - 1e-6) return edge === "upper" ? upperEdge(i) : lowerEdge(i);
   }
   return undefined;
+}
+
+/** Chance that it happened by `byMs`, if it had not `afterMs` after its cause; undefined if nothing is known. */
+export function chanceWithin(
+  known: LearntDelay,
+  { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number },
+): number | undefined {
+  const left = (ageMs: number): number => known.reduce((sum, weight, i) => sum + weight * Math.min(1, Math.max(0, beyond(i, ageMs))), 0);
+  const rest = left(afterMs);
+  return rest <= 0 ? undefined : 1 - left(byMs) / rest;
+}
+
+/** Part of a bucket that lies after this age. */
+function beyond(bucket: number, ageMs: number): number {
+  return (upperEdge(bucket) - ageMs) / (upperEdge(bucket) - lowerEdge(bucket));
 }
 
 /** For storage: weights by bucket, without zeros. */
@@ -62,6 +80,10 @@ export function readDelay(stored: { readonly [bucket: string]: unknown }): Learn
 
 function bucketOf(ms: number): number {
   return Math.max(0, Math.min(BUCKETS - 1, Math.ceil(PER_DOUBLING * Math.log2(Math.max(ms, 1) / FIRST_MS)) - 1));
+}
+
+function lowerEdge(bucket: number): number {
+  return bucket === 0 ? 0 : upperEdge(bucket - 1);
 }
 
 function upperEdge(bucket: number): number {

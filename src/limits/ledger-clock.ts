@@ -9,32 +9,17 @@ export const AGREED_SKEW_MS = MINUTE;
 /** A smaller lag behind the wall clock or the network's clock is drift, not a jump. */
 export const JUMP_MS = 2 * SECOND;
 
-/** Rows dated by a clock that was behind: by how much, and from which of its times on. */
-export interface Misdated {
-  readonly ms: number;
-  readonly since: number;
-}
-
-/** Bounds of the ledger's lead over the network (negative: it is behind). */
-export interface Ahead {
+/** What an answer's `Date` says of the clock that dates rows. */
+export interface ObservedTime {
+  /** Bounds of the network's lead over it (negative: the network is behind). */
   readonly leastMs: number;
   readonly mostMs: number;
-}
-
-/** Results of an answer's `Date` for the clock that dates rows. */
-export interface ObservedTime {
-  /** New lag behind the network, if it changed: stored for a later process, which cannot know it. */
-  readonly behind?: Misdated;
-  /** The ledger made up this lag: rows dated since then are younger than their dates by as much. */
-  readonly redate?: Misdated;
-  /** Total jump forward: an earlier process may have been behind, and have known it. */
-  readonly leaptMs?: number;
-  /** Set with the first `Date` of this process: the initial time may have been ahead. */
-  readonly ahead?: Ahead;
+  /** Its jump forward with this answer: 0 nearly always. */
+  readonly leaptMs: number;
 }
 
 /**
- * Windows age by this clock. It ignores the wall clock set back or forward: the monotonic clock counts the passing time. A sleeping
+ * Rows are dated by this clock. It ignores the wall clock set back or forward: the monotonic clock counts the passing time. A sleeping
  * machine's monotonic clock may stand still, so after a jump forward the ledger lags until a server's `Date` agrees with the wall clock; a
  * lag frees nothing early.
  */
@@ -49,36 +34,32 @@ export interface LedgerTime {
   jumped(): boolean;
   /**
    * Observes `skewMs` (server's `Date` minus our clock on arrival) of a complete answer to a request that took `tookMs`. It may confirm a
-   * jump. Returns changes only.
+   * jump.
    */
   heed(skewMs: number, tookMs: number): ObservedTime | undefined;
 }
 
-/** Continues from the store's `seenAt` if the wall clock was set back while the process was down. */
-export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
-  let mono = clock.monotonic();
-  let at = Math.max(clock.now(), seenAt);
+export function ledgerTime(clock: Clock): LedgerTime {
+  // Members of an object change in place, where each new value of a variable would be allocated: the time is asked for often.
+  const time = { mono: clock.monotonic(), at: clock.now() };
   const now = (): number => {
-    const passed = Math.max(0, clock.monotonic() - mono);
-    mono += passed;
-    const steady = at + passed;
+    const passed = Math.max(0, clock.monotonic() - time.mono);
+    time.mono += passed;
+    const steady = time.at + passed;
     const wall = clock.now();
-    at = wall > steady ? Math.min(wall, steady + passed * GAIN) : steady;
-    return Math.floor(at);
+    time.at = wall > steady ? Math.min(wall, steady + passed * GAIN) : steady;
+    return Math.floor(time.at);
   };
   const lagMs = (): number => clock.now() - now();
-  const since = Math.floor(at);
-  let behindMs = 0;
-  let hasHeard = false;
   let networkAheadMs = 0;
   /** Jumps forward if the server agrees with the wall clock; returns the distance. */
   const leap = (skewMs: number): number => {
     const lag = lagMs();
     if (lag <= JUMP_MS || Math.abs(skewMs) > AGREED_SKEW_MS) return 0;
-    const before = at;
+    const before = Math.floor(time.at);
     // No further than the server's own time: a wall clock that jumped by less than the tolerance would pass as correct.
-    at = Math.max(at, clock.now() + Math.min(0, skewMs));
-    return at - before;
+    time.at = Math.max(time.at, clock.now() + Math.min(0, skewMs));
+    return Math.floor(time.at) - before;
   };
   return {
     now,
@@ -87,28 +68,11 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
     jumped: () => lagMs() > JUMP_MS,
     heed(skewMs, tookMs) {
       if (!Number.isFinite(skewMs)) return undefined;
-      const before = behindMs;
-      // Time that passed during a sleep was not seen; the earlier lag of the ledger is part of it.
-      const leapt = leap(skewMs);
-      const known = Math.min(leapt, behindMs);
-      behindMs -= known;
+      const leaptMs = leap(skewMs);
       // A `Date` has whole seconds and was written while the request was in flight: the true value lies between these two.
-      const least = Math.floor(skewMs + lagMs());
-      const most = least + tookMs + SECOND;
-      networkAheadMs = Math.abs(least) > AGREED_SKEW_MS ? least : 0;
-      if (least >= behindMs + JUMP_MS) behindMs = least;
-      else if (most <= behindMs - JUMP_MS) behindMs = Math.ceil(most);
-      if (behindMs < JUMP_MS) behindMs = 0;
-      const isNews = behindMs !== before;
-      const isFirst = !hasHeard;
-      hasHeard = true;
-      if (!isNews && leapt <= 0 && !isFirst) return undefined;
-      return {
-        ...(isNews ? { behind: { ms: behindMs, since } } : {}),
-        ...(known > 0 ? { redate: { ms: Math.ceil(known), since } } : {}),
-        ...(leapt > 0 ? { leaptMs: Math.ceil(leapt) } : {}),
-        ...(isFirst ? { ahead: { leastMs: Math.floor(-most), mostMs: -least } } : {}),
-      };
+      const leastMs = Math.floor(skewMs + lagMs());
+      networkAheadMs = Math.abs(leastMs) > AGREED_SKEW_MS ? leastMs : 0;
+      return { leastMs, mostMs: Math.ceil(leastMs + tookMs + SECOND), leaptMs };
     },
   };
 }

@@ -31,20 +31,7 @@ function checked(options: PacingOptions): Required<PacingOptions> {
   return { concurrency, spacingMs };
 }
 
-function unpaced(): Pacer {
-  let running = 0;
-  return {
-    busy: () => running,
-    async run(_key, task) {
-      running++;
-      try {
-        return await task();
-      } finally {
-        running--;
-      }
-    },
-  };
-}
+const UNPACED: Pacer = { busy: () => 0, run: (_key, task) => task() };
 
 interface Paced {
   /** Created when a second request arrives while the first still counts: most requests of an idle key are alone. */
@@ -62,7 +49,7 @@ interface Paced {
  */
 export function livePacer(clock: Clock, options: PacingOptions = {}): Pacer {
   const { concurrency, spacingMs } = checked(options);
-  if (spacingMs === 0) return unpaced();
+  if (spacingMs === 0) return UNPACED;
   const keys = new Map<KeyId, Paced>();
   let sweeping = false;
 
@@ -131,7 +118,7 @@ interface Lined {
 /** The same pacing on any clock, for simulation: bottleneck reads the real time itself. */
 export function virtualPacer(clock: Clock, options: PacingOptions = {}): Pacer {
   const { concurrency, spacingMs } = checked(options);
-  if (spacingMs === 0) return unpaced();
+  if (spacingMs === 0) return UNPACED;
   const keys = new Map<KeyId, Lined>();
 
   const pump = (key: KeyId, lined: Lined): void => {

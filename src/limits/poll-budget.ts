@@ -29,23 +29,28 @@ export interface Source {
   readonly acts?: number;
 }
 
-/** If it is known which lists lead to actions, an empty poll says little: such news comes irregularly. */
-const PACES_OF_ACTS = [1, 1.5] as const;
-
 /** Value of an older action. */
 export function agedActs(acts: number, ageMs: number): number {
   return acts * 0.5 ** (ageMs / DAY);
 }
 
-/** Least value of a list, so that one without actions is polled too. */
-const FEWEST_ACTS = 0.1;
+/** Value of a list that led to no action. */
+const FEWEST_ACTS = 0.02;
+/** Least share of a list's polls in those of all, so that actions of a quiet one are discovered. */
+const LEAST_SHARE = 1 / 20;
+/** A list that brings more news at each poll may bring more than is read back: each further item counts as a part of an action. */
+const MUCH_NEWS = 5;
+const ACTS_OF_NEWS = 0.2;
 
 /**
  * Once news has led to actions, polls are weighted by the square root of their number, which minimises the mean delay of all actions.
  * Before that, by yield.
  */
 function weightsOf(sources: readonly Source[], isKnown: boolean): readonly number[] {
-  return sources.map(({ acts = 0, yield: news }) => (isKnown ? Math.sqrt(FEWEST_ACTS + acts) : 0.25 + Math.min(1, news)));
+  if (!isKnown) return sources.map(({ yield: news }) => 0.25 + Math.min(1, news));
+  const weights = sources.map(({ acts = 0, yield: news }) => Math.sqrt(FEWEST_ACTS + acts + ACTS_OF_NEWS * Math.max(0, news - MUCH_NEWS)));
+  const least = LEAST_SHARE * weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => Math.max(weight, least));
 }
 
 export const NEW_SOURCE: Source = { pace: 1, yield: 0 };
@@ -90,7 +95,6 @@ export interface PollPlan extends Source {
  */
 export function intervals(budgetPerDay: number, sources: readonly PollPlan[], options: { readonly random?: Random } = {}): number[] {
   const isKnown = sources.some(({ acts = 0 }) => acts >= 1);
-  const [fastest, slowest] = isKnown ? PACES_OF_ACTS : [FASTEST_PACE, SLOWEST_PACE];
   const weights = weightsOf(sources, isKnown);
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const share = (i: number): number => (Math.max(1, budgetPerDay) * (weights[i] ?? 1)) / sum;
@@ -98,7 +102,8 @@ export function intervals(budgetPerDay: number, sources: readonly PollPlan[], op
   const open = weights.reduce((total, weight, i) => total + (sources[i]?.covered === true ? 0 : weight), 0);
   return sources.map(({ pace, covered = false }, i) => {
     const calls = share(i) + (covered ? 0 : (left * (weights[i] ?? 1)) / open);
-    const paced = (DAY / calls) * Math.min(slowest, Math.max(fastest, pace));
+    // If it is known which lists lead to actions, an empty poll says little: such news comes irregularly.
+    const paced = (DAY / calls) * (isKnown ? 1 : pace);
     const wanted = covered ? Math.max(paced, RECONCILE_MS) : paced;
     const jittered = Math.max(MIN_INTERVAL_MS, wanted) * (1 + JITTER_SHARE * (options.random?.next() ?? 0));
     return Math.round(Math.min(MAX_INTERVAL_MS, jittered));

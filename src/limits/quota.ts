@@ -23,7 +23,16 @@ import {
   type Cells,
   type WindowName,
 } from "./window-counts.ts";
-import { laneRoom, laneShares, maxObligations, obligationReserve, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
+import {
+  applyingReserve,
+  laneRoom,
+  laneShares,
+  maxObligations,
+  obligationReserve,
+  DEFAULT_FLOORS,
+  type LaneFloors,
+  type LaneShares,
+} from "./lanes.ts";
 
 /** Time after its deadline in which the network may still count a request without a complete answer. */
 export const LATE_LANDING_MS = 2 * MINUTE;
@@ -92,8 +101,12 @@ export interface Take {
   readonly cost: number;
   /** Open obligations: jobs applied for or assigned. Requests are reserved for them. */
   readonly obligations: number;
+  /** Those of them that are expected to need their requests within this hour. Default 0. */
+  readonly soon?: number;
   /** Obligations this request would add (1 for applying): their requests must fit too. */
   readonly promises?: number;
+  /** Checks of one obligation until it is seen to be needed. Default {@link NOTICE_CALLS}. */
+  readonly noticeCalls?: number;
 }
 
 export type Takeable =
@@ -129,7 +142,18 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
     state.waitingUntil = { ...state.waitingUntil, [name]: state.waitingUntil[name].with(lane, refused.until + WAITING_MS) };
     if (refusal.ok || refused.until > refusal.until) refusal = refused;
   }
-  return refusal;
+  return refusal.ok && promised > take.obligations ? (unpromised(state, at, take) ?? refusal) : refusal;
+}
+
+/** Refuses an application if the hour has no room for the requests of all jobs that may be assigned in it. */
+function unpromised(
+  { hour, inFlightTotal, shares }: QuotaState,
+  at: number,
+  { cost, soon = 0, promises = 0, noticeCalls }: Take,
+): Refusal | undefined {
+  const left = shares.hour.limit - hour.total - inFlightTotal - cost;
+  if (left >= applyingReserve(shares.hour, soon + promises, noticeCalls)) return undefined;
+  return { ok: false, until: at + RECHECK_MS, rule: "obligations_full", window: "hour" };
 }
 
 /** A refused lane that does not return within this time after its wait no longer counts as waiting. */

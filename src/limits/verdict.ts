@@ -21,13 +21,15 @@ export interface AdmissionRequest {
   readonly cost?: number;
   /** Obligations that it adds: 1 for applying for a job. Default 0. */
   readonly promises?: number;
+  /** Checks until what it promises is seen to be needed. Default {@link NOTICE_CALLS}. */
+  readonly noticeCalls?: number;
   readonly price: Price;
   /** Limits of the network, beside those of the tier, that count this operation. */
   readonly ownLimits?: readonly OwnLimit[];
   /** For writes: the intent, the hash of its payload, and the time since which it has been ready. */
-  readonly intent?: IntentId;
-  readonly payloadHash?: string;
-  readonly readyAt?: number;
+  readonly intent?: IntentId | undefined;
+  readonly payloadHash?: string | undefined;
+  readonly readyAt?: number | undefined;
 }
 
 /** A limit of the network's own: this many of these operations, together, in any span of that length. */
@@ -75,12 +77,14 @@ export interface AdmissionView {
   readonly approval?: Approval | undefined;
   readonly quota: QuotaState;
   /** One entry for each of the request's own limits. */
-  readonly ownUses?: readonly OwnLimitUse[];
+  readonly ownUses?: readonly OwnLimitUse[] | undefined;
   /** Open obligations of the key's specialists together: jobs applied for or assigned and not completed. */
   readonly obligations: number;
+  /** Those of them that are expected to need their requests within this hour. Default 0. */
+  readonly soon?: number | undefined;
   /** Accounts of the chain, specialist first, in the price's currency; needed for priced requests only. */
-  readonly accounts?: readonly Account[];
-  readonly caps?: readonly Cap[];
+  readonly accounts?: readonly Account[] | undefined;
+  readonly caps?: readonly Cap[] | undefined;
   /** The intent's hold from an earlier attempt: held once per intent, across its attempts. */
   readonly held?: Money | undefined;
 }

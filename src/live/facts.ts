@@ -56,11 +56,11 @@ export interface EventFact extends Numbered {
 /** An intent as its run leaves it. */
 export interface IntentSeed extends Omit<DraftIntent, "review" | "refusal"> {
   readonly state: StoredIntent["state"];
-  readonly code?: string;
-  readonly message?: string;
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
   /** In doubt from the start. */
-  readonly everUnknown?: boolean;
-  readonly sentAt?: number;
+  readonly everUnknown?: boolean | undefined;
+  readonly sentAt?: number | undefined;
 }
 
 /** A finished handling: its event is done, and these are its intents. */

@@ -36,6 +36,16 @@ export function isLive({ state }: { readonly state: State }): boolean {
   return LIVE.includes(state);
 }
 
+/**
+ * True if it waits for its turn and for nothing else, as its run left it, alone: then its number is enough, and the rest is in its row. One
+ * that expires stays in memory.
+ */
+export function isPlain(intent: LiveIntent, intents: ReadonlyMap<number, LiveIntent>): boolean {
+  const { seq, ordinal, state, attempt, nextAt, everUnknown, code, targetIntent, expiresAt } = intent;
+  const isFresh = state === "ready" && attempt === 0 && nextAt === 0 && !everUnknown && code === undefined;
+  return isFresh && targetIntent === undefined && expiresAt === undefined && ordinal === 0 && !intents.has(seq + 1);
+}
+
 /** True if its text was or may still be sent, or if only a dry run withheld it. */
 export function isSaid({ textHash, state, code }: Pick<LiveIntent, "textHash" | "state" | "code">): boolean {
   return textHash !== undefined && (!DROPPED.includes(state) || code === DRY_RUN);
@@ -104,8 +114,36 @@ export function setOf(intent: LiveIntent, change: IntentChange, now: number, res
 
 /** A copy for callers, whose values must not change under them. */
 export function asIntent(live: LiveIntent): Intent {
-  const { ordinal: _o, textHash: _t, unanswered: _u, firstRequest: _f, lastRequest: _r, last: _l, isStored: _s, ...intent } = live;
-  return intent;
+  return {
+    seq: live.seq,
+    id: live.id,
+    specialist: live.specialist,
+    eventSeq: live.eventSeq,
+    operation: live.operation,
+    target: live.target,
+    targetIntent: live.targetIntent,
+    input: live.input,
+    effect: live.effect,
+    lane: live.lane,
+    thread: live.thread,
+    author: live.author,
+    conflictKey: live.conflictKey,
+    hops: live.hops,
+    label: live.label,
+    data: live.data,
+    state: live.state,
+    attempt: live.attempt,
+    everUnknown: live.everUnknown,
+    nextAt: live.nextAt,
+    checks: live.checks,
+    sentAt: live.sentAt,
+    expiresAt: live.expiresAt,
+    createdRef: live.createdRef,
+    code: live.code,
+    message: live.message,
+    createdAt: live.createdAt,
+    settledAt: live.settledAt,
+  };
 }
 
 /** The intent of the same run that has to go first. */

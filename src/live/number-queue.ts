@@ -8,6 +8,22 @@ export class NumberQueue implements Iterable<number> {
     return this.#numbers.length - this.#head;
   }
 
+  /** The oldest number. */
+  get first(): number | undefined {
+    return this.#numbers[this.#head];
+  }
+
+  get last(): number | undefined {
+    return this.length === 0 ? undefined : this.#numbers.at(-1);
+  }
+
+  /** Removes a number, if it is queued. The numbers ascend. */
+  remove(number: number): void {
+    if (number < (this.first ?? Infinity) || number > (this.last ?? -1)) return;
+    const place = this.placeOf(number);
+    if (place >= 0) this.#numbers.splice(this.#head + place, 1);
+  }
+
   push(number: number): void {
     this.#numbers.push(number);
   }

@@ -8,7 +8,7 @@ import { MAX_CRASHES } from "../store/inbox.ts";
 import { NumberQueue } from "./number-queue.ts";
 import { isUnchanged, liveEvent, type LiveEvent } from "./live-event.ts";
 import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "./facts.ts";
-import { holdsConflict, isLive, isSaid, liveIntent, type LiveIntent } from "./live-intent.ts";
+import { holdsConflict, isLive, isPlain, isSaid, liveIntent, type LiveIntent } from "./live-intent.ts";
 
 /** A request without an answer. */
 export interface LiveAttempt extends AttemptFact {
@@ -19,9 +19,12 @@ export interface LiveAttempt extends AttemptFact {
 /** The open work of one specialist, in the order of numbers. */
 export interface Mine {
   readonly events: Map<number, LiveEvent>;
+  /** Those that may still be sent, or whose outcome is awaited. */
   readonly intents: Map<number, LiveIntent>;
   /** Numbers of further events, all newer and unchanged: read from their rows when there is room. Undefined for nearly all specialists. */
   queue: NumberQueue | undefined;
+  /** Numbers of further plain intents by lane, all newer: read from their rows when their turn comes. Undefined for nearly all. */
+  waiting: Map<Lane, NumberQueue> | undefined;
 }
 
 /** Changes since the last fold. */
@@ -47,10 +50,14 @@ const FEWEST_EVENTS = 32;
 const MOST_DELAYED = 10_000;
 const ALL_EVENTS = 100_000;
 
+/** Bound of plain intents of one specialist and lane in memory, and the rest at which the next come. */
+const MOST_INTENTS = 512;
+const FEWEST_INTENTS = 64;
+
 /** Outcomes of requests that certainly had no effect. */
 const WITHOUT_EFFECT: readonly string[] = ["never-left", "limited", "unauthorized"];
 const NO_NUMBERS: readonly number[] = [];
-const NOTHING: Mine = { events: new Map(), intents: new Map(), queue: undefined };
+const NOTHING: Mine = { events: new Map(), intents: new Map(), queue: undefined, waiting: undefined };
 
 export class Present {
   readonly events = new Map<number, LiveEvent>();
@@ -125,7 +132,8 @@ export class Present {
   putIntent(intent: LiveIntent): void {
     this.intents.set(intent.seq, intent);
     this.#byId.set(intent.id, intent);
-    this.#of(intent.specialist).intents.set(intent.seq, intent);
+    this.of(intent.specialist).waiting?.get(intent.lane)?.remove(intent.seq);
+    if (isLive(intent)) this.#of(intent.specialist).intents.set(intent.seq, intent);
     this.#enter(intent);
   }
 
@@ -145,9 +153,17 @@ export class Present {
   dropIntent(intent: LiveIntent): void {
     this.intents.delete(intent.seq);
     this.#byId.delete(intent.id);
+    this.#close(intent);
+  }
+
+  /** Intents of a specialist that were settled since the last fold. */
+  *settledOf(specialist: Handle): Generator<LiveIntent> {
+    for (const intent of this.touched.intents) if (intent.specialist === specialist && !isLive(intent)) yield intent;
+  }
+
+  #close(intent: LiveIntent): void {
     const mine = this.#mine.get(intent.specialist);
-    mine?.intents.delete(intent.seq);
-    this.#tidy(intent.specialist, mine);
+    if (mine?.intents.delete(intent.seq) === true) this.#tidy(intent.specialist, mine);
   }
 
   /** Number of events of a specialist that wait or run. */
@@ -182,6 +198,50 @@ export class Present {
   unqueueUpTo(specialist: Handle, seq: number): readonly number[] {
     const { queue } = this.of(specialist);
     return queue === undefined ? NO_NUMBERS : this.#take(specialist, queue.placeOf(seq) + 1);
+  }
+
+  /** Queues the newest plain intents of a specialist that has too many: all of them have rows. */
+  queueIntents(specialist: Handle): void {
+    const { intents, waiting } = this.of(specialist);
+    if (waiting === undefined && intents.size <= MOST_INTENTS) return;
+    const counts = new Map<Lane, number>();
+    for (const intent of [...intents.values()].sort((a, b) => a.seq - b.seq)) {
+      if (!intent.isStored || !isPlain(intent, this.intents)) continue;
+      const { seq, lane } = intent;
+      const count = (counts.get(lane) ?? 0) + 1;
+      counts.set(lane, count);
+      if (count <= MOST_INTENTS && !this.isBehind(intent)) continue;
+      const mine = this.#of(specialist);
+      mine.waiting ??= new Map();
+      const queue = mine.waiting.get(lane) ?? new NumberQueue();
+      if (seq < (queue.last ?? 0)) continue;
+      mine.waiting.set(lane, queue);
+      this.dropIntent(intent);
+      queue.push(seq);
+    }
+  }
+
+  /** True if older intents of its lane are queued: their turn comes first. */
+  isBehind(intent: LiveIntent): boolean {
+    const first = this.of(intent.specialist).waiting?.get(intent.lane)?.first;
+    return first !== undefined && intent.seq > first && isPlain(intent, this.intents);
+  }
+
+  /** Removes the oldest intents of these lanes from the queue, for the caller to put, if few are left in memory. */
+  unqueueIntents(specialist: Handle, lanes: readonly Lane[], count = MOST_INTENTS / 2): readonly number[] {
+    const { waiting, intents } = this.of(specialist);
+    if (waiting === undefined) return NO_NUMBERS;
+    const taken: number[] = [];
+    for (const lane of lanes) {
+      const queue = waiting.get(lane);
+      if (queue === undefined) continue;
+      let left = 0;
+      for (const intent of intents.values()) if (intent.lane === lane && isPlain(intent, this.intents) && !this.isBehind(intent)) left++;
+      if (left < FEWEST_INTENTS || count === Infinity) for (const seq of queue.take(count)) taken.push(seq);
+      if (queue.length === 0) waiting.delete(lane);
+    }
+    if (waiting.size === 0) this.#of(specialist).waiting = undefined;
+    return taken;
   }
 
   #take(specialist: Handle, count: number): readonly number[] {
@@ -263,8 +323,13 @@ export class Present {
     if (set.createdRef !== undefined) this.onSpoken?.(intent, "made");
     this.#enter(intent);
     this.touched.intents.add(intent);
-    if (isLive(intent)) this.touched.settled.delete(intent);
-    else this.touched.settled.add(intent);
+    if (isLive(intent)) {
+      this.touched.settled.delete(intent);
+      this.#of(intent.specialist).intents.set(intent.seq, intent);
+    } else {
+      this.touched.settled.add(intent);
+      this.#close(intent);
+    }
   }
 
   #enter(intent: LiveIntent): void {
@@ -284,14 +349,14 @@ export class Present {
   #of(specialist: Handle): Mine {
     const known = this.#mine.get(specialist);
     if (known !== undefined) return known;
-    const made: Mine = { events: new Map(), intents: new Map(), queue: undefined };
+    const made: Mine = { events: new Map(), intents: new Map(), queue: undefined, waiting: undefined };
     this.#mine.set(specialist, made);
     return made;
   }
 
   /** A specialist without open work takes no memory, like most. */
   #tidy(specialist: Handle, mine: Mine | undefined): void {
-    if (mine?.events.size === 0 && mine.intents.size === 0 && mine.queue === undefined) this.#mine.delete(specialist);
+    if (mine?.events.size === 0 && mine.intents.size === 0 && (mine.queue ?? mine.waiting) === undefined) this.#mine.delete(specialist);
   }
 }
 
@@ -305,9 +370,26 @@ export function pictureOf(present: Present): readonly string[] {
   }
   for (const specialist of present.specialists())
     for (const seq of present.of(specialist).queue ?? NO_NUMBERS) lines.push(`event ${seq} of ${specialist}`);
-  for (const { isStored: _s, ...intent } of present.intents.values()) if (isLive(intent)) lines.push(`intent ${show(intent)}`);
+  for (const specialist of present.specialists()) lines.push(...intentLines(present, specialist));
   for (const { isStored: _s, ...attempt } of present.attempts.values()) lines.push(`attempt ${show(attempt)}`);
   return lines.sort();
+}
+
+/** Of many plain intents only the numbers, since it depends on the process which of them are queued. */
+function intentLines(present: Present, specialist: Handle): readonly string[] {
+  const { intents, waiting = new Map<Lane, NumberQueue>() } = present.of(specialist);
+  const live = [...intents.values()].filter(isLive);
+  const plain = [...waiting.values()].flatMap((queue) => [...queue]);
+  const others: string[] = [];
+  for (const intent of live)
+    if (isPlain(intent, present.intents)) plain.push(intent.seq);
+    else others.push(lineOf(intent));
+  if (plain.length > MOST_INTENTS) return [...others, ...plain.map((seq) => `intent ${seq} of ${specialist}`)];
+  return live.map(lineOf);
+}
+
+function lineOf({ isStored: _s, ...intent }: LiveIntent): string {
+  return `intent ${show(intent)}`;
 }
 
 function show(value: object): string {

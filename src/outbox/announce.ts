@@ -23,6 +23,7 @@ interface IntentStatus {
 const MAX_WORDS = 100;
 
 export function announceIntent(announcer: Announcer, member: Member, intent: Announced, standing: IntentStatus, now: number): void {
+  if (announcer.listenerCount("intent") === 0) return;
   const words = wordsOf(intent.input);
   announcer.emit("intent", {
     at: now,

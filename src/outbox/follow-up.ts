@@ -9,6 +9,7 @@ import { SECOND } from "../core/units.ts";
 import { conclude, type DoubtTiming } from "./outcome-to-state.ts";
 import { STATES, type Conclusion, type Intent, type IntentChange, type IntentState, type TargetOf } from "./intent.ts";
 import { receiptEvent } from "./receipts.ts";
+import { handlerOf } from "../specialist/handlers.ts";
 import type { Member } from "../gateway/member.ts";
 import { LOOKED_AT, newWatch } from "../store/sources.ts";
 /** First check after a lost answer: most effects are visible at once. */
@@ -38,10 +39,10 @@ export function follow<State extends IntentState>(
   details?: JsonObject,
 ): Conclusion<State> {
   const kind = STATES[change.state].receipt;
-  const event =
-    kind === undefined
-      ? undefined
-      : receiptEvent(member.specialist, kind, { ...receiptOf(intent, change), ...defined({ answer: details }) }, intent.hops);
+  const isHeard = kind !== undefined && handlerOf(member.specialist, kind) !== undefined;
+  const event = isHeard
+    ? receiptEvent(member.specialist, kind, { ...receiptOf(intent, change), ...defined({ answer: details }) }, intent.hops)
+    : undefined;
   return {
     change,
     events: event === undefined ? [] : [event],

@@ -1,12 +1,11 @@
 /** The outbox's state in memory; the rows hold the state of each intent. */
 import type { NetworkRecord } from "../contract/records.ts";
-import type { Member } from "../gateway/member.ts";
 import { perMember, type PerMember } from "../gateway/per-member.ts";
 import type { Proof } from "../store/outbox.ts";
 
 export interface OutboxMemory {
-  /** Intents being sent, by row number: no second send starts for them. */
-  readonly inFlight: PerMember<Set<number>>;
+  /** Numbers of the intents being sent: no second send starts for them. */
+  readonly inFlight: Set<number>;
   /** This process's state of each attempt in doubt (`seq/attempt`). */
   readonly doubts: PerMember<Map<string, OpenDoubt>>;
   /** Lists being read back, by operation, while the quota has no room for the rest. */
@@ -49,15 +48,9 @@ export interface ListReading {
 
 export function createOutboxMemory(): OutboxMemory {
   return {
-    inFlight: perMember(() => new Set<number>()),
+    inFlight: new Set(),
     doubts: perMember(() => new Map<string, OpenDoubt>()),
     readings: perMember(() => new Map<string, ListReading>()),
     unproven: perMember(() => new Map<string, boolean>()),
   };
-}
-
-/** Ends that mark. */
-export function removeInFlight({ inFlight }: OutboxMemory, member: Member, seq: number): void {
-  inFlight.find(member)?.delete(seq);
-  inFlight.tidy(member);
 }

@@ -9,7 +9,6 @@ import { blocksLane, type WaitRule } from "../limits/wait-rules.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import { endWaits, freeLanes, holdLane, type Member } from "../gateway/member.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
-import { removeInFlight } from "./outbox-memory.ts";
 import { RECEIPT_KINDS } from "./receipts.ts";
 import { completePending } from "./complete-pending.ts";
 import { createdId } from "./outcome-to-state.ts";
@@ -19,27 +18,23 @@ import { handlerOf } from "../specialist/handlers.ts";
 /** Intents loaded in one pass. */
 const BATCH = 32;
 
-/** Sends the due intents of one specialist. Returns true if there may be more right away. */
-export async function sendIntents(parts: OutboxDependencies, member: Member): Promise<boolean> {
-  const { store, clock } = parts;
-  const { handle } = member.specialist;
-  await expire(parts, member);
+/** Begins to send the due intents of one specialist, and calls `onEnd` as each ends: with true if it left, so that others may go next. */
+export function sendIntents(parts: OutboxDependencies, member: Member, onEnd: (sending: Promise<boolean>) => void): void {
+  const { store, clock, outbox } = parts;
+  expire(parts, member);
   const now = clock.now();
   endWaits(member, ({ until }) => until <= now);
   const lanes = freeLanes(member);
-  if (lanes.length === 0) return false;
-  const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter(
-    (intent) => parts.outbox.inFlight.find(member)?.has(intent.seq) !== true,
-  );
-  const sent = await Promise.all(due.map((intent) => sendOne(parts, member, intent)));
-  return sent.some(Boolean);
+  if (lanes.length === 0) return;
+  for (const intent of store.dueIntents(member.specialist.handle, lanes, now, BATCH))
+    if (!outbox.inFlight.has(intent.seq)) onEnd(sendOne(parts, member, intent));
 }
 
 /** Makes one attempt. Returns true if it left, so that dependent intents may go next. */
 export async function sendOne(parts: OutboxDependencies, member: Member, intent: Intent): Promise<boolean> {
   const { gateway, log, stopping } = parts;
   if (stopping.aborted || member.waits?.has(intent.lane) === true) return false;
-  parts.outbox.inFlight.of(member).add(intent.seq);
+  parts.outbox.inFlight.add(intent.seq);
   const { ordersSeen } = member;
   try {
     const answer = await gateway.send(member, intent);
@@ -75,7 +70,7 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
     });
     return false;
   } finally {
-    removeInFlight(parts.outbox, member, intent.seq);
+    parts.outbox.inFlight.delete(intent.seq);
   }
 }
 
@@ -128,9 +123,9 @@ async function refuse(
   parts.wake(member, "events");
 }
 
-async function expire(parts: OutboxDependencies, member: Member): Promise<void> {
+function expire(parts: OutboxDependencies, member: Member): void {
   const { store, clock, announcer } = parts;
   const now = clock.now();
-  for (const intent of await store.expireIntents(member.specialist.handle, now, BATCH))
+  for (const intent of store.expireIntents(member.specialist.handle, now, BATCH))
     announceIntent(announcer, member, intent, expiry(intent), now);
 }

@@ -17,6 +17,11 @@ export function stageOf(standing: string): JobStage | undefined {
   return STAGES[standing];
 }
 
+/** Statuses in which a job has been assigned to us. */
+export function isOurs(standing: string): boolean {
+  return standing === "assigned" || standing === "submitted" || standing === "accepted";
+}
+
 /** An application may have to be delivered; a verdict or a payment needs no reaction. */
 export function laneOf({ kind, state }: Pick<WatchRow, "kind" | "state">): Lane {
   const stage = kind === "job" ? stageOf(state) : undefined;
@@ -31,43 +36,102 @@ export interface Wait {
   readonly learnt: LearntDelay;
   /** Watched objects in the same stage, itself included. */
   readonly waiting: number;
+  /** Requests of one round of checks of them all: one if a list shows them. */
+  readonly calls: number;
   readonly limits: TierLimits;
+  /** Requests that the hour and the day have left. */
+  readonly room: { readonly hour: number; readonly day: number };
   /** From 0 to 1, to spread the checks of jobs in the same stage. */
   readonly chance: number;
 }
 
 const SOONEST_MS = SECOND;
-/** First interval of checks while the delay is unknown. */
-const UNKNOWN_MS = MINUTE;
+/** Longest interval of checks while an assignment is expected and the quota has room: a minute, less the time that a check waits and takes. */
+const APART_MS = 50 * SECOND;
 export const UNKNOWN_UNTIL_MS = 10 * MINUTE;
-/** Later checks: an event goes unnoticed for at most a quarter of its age. */
+/** Later checks: an event goes unnoticed for at most this share of its age, or of the time since the latest usual one. */
 const SHARE_OF_AGE = 0.25;
+const SHARE_LATE = 0.5;
+const SHARE_WITH_ROOM = 1 / 60;
 const LONGEST_MS = 10 * MINUTE;
-/** Share of the hour, and of the day, for checks of applications beyond their reserve. */
+/** Share of the hour, and of the day, for checks of applications that are late. */
 const HOUR_SHARE = 0.5;
 const DAY_SHARE = 0.5;
-/** Share of the events still to come that each check waits for; the first waits for less if there is room for more checks. */
+/** Share of the events still to come that each of the first checks waits for. */
 const AIMS: readonly number[] = [0.35, 0.5, 0.97];
-const FIRST_AIM = 0.1;
+/** Share of the events to come that is taken for the earliest: a part of what is learnt is spread over the span of a check. */
+const EARLIEST = 0.02;
+/** Share of all events that is over by the latest usual time. */
+const LATEST = 0.98;
 
 /** Delay of the next check of a job applied for. */
-export function pauseUntilGiven({ ageMs, looks, learnt, waiting, limits, chance }: Wait): number {
-  const perHourMs = HOUR / (limits.perHour * HOUR_SHARE);
-  const sustainedMs = waiting * Math.max(perHourMs, DAY / (limits.perDay * DAY_SHARE));
-  const isUnknown = learnt.length === 0 && ageMs < UNKNOWN_UNTIL_MS;
-  const grownMs = isUnknown ? Math.min(UNKNOWN_MS, ageMs) : ageMs * SHARE_OF_AGE;
-  const hasRoom = sustainedMs <= UNKNOWN_MS;
-  const aim = delayAt(learnt, ageMs, looks === 0 && hasRoom ? FIRST_AIM : (AIMS[looks] ?? 1));
-  const longestMs = Math.max(LONGEST_MS, sustainedMs);
-  if (looks < NOTICE_CALLS && aim !== undefined) {
-    const aimedMs = looks > 0 ? Math.min(aim - ageMs, grownMs) : aim - ageMs;
-    // A late check that finds it assigned says nothing of how late it is.
-    return Math.round(Math.max(SOONEST_MS, Math.min(aimedMs, longestMs)));
-  }
-  // While nothing is known, the checks of all jobs together find it out.
-  const unknownMs = looks === 0 ? 0 : (waiting - 1) * perHourMs * 2 * chance;
-  const leastMs = isUnknown ? unknownMs : looks < NOTICE_CALLS ? 0 : sustainedMs;
-  return Math.round(Math.max(SOONEST_MS, Math.min(Math.max(grownMs, leastMs), Math.max(LONGEST_MS, leastMs))));
+export function pauseUntilGiven(wait: Wait): number {
+  const { ageMs, learnt, calls, limits } = wait;
+  const sustainedMs = calls * Math.max(HOUR / (limits.perHour * HOUR_SHARE), DAY / (limits.perDay * DAY_SHARE));
+  const pauseMs = learnt.length === 0 && ageMs < UNKNOWN_UNTIL_MS ? unknownMs(wait) : (expectedMs(wait) ?? lateMs(wait, sustainedMs));
+  // A late check that finds it assigned says nothing of how late it is.
+  return Math.round(Math.max(SOONEST_MS, Math.min(pauseMs, Math.max(LONGEST_MS, sustainedMs))));
+}
+
+/** Checks a minute of all jobs together while nothing is known: the first that finds one assigned plans the others. */
+const FEWEST_A_MINUTE = 10;
+
+/** While nothing is known, checks double the age up to a minute; of many jobs, only some are checked each minute. */
+function unknownMs(wait: Wait): number {
+  const { ageMs, looks, calls, room, chance } = wait;
+  if (looks === 0) return SOONEST_MS;
+  if (calls === 1) return Math.min(APART_MS, ageMs);
+  const perMinute = Math.max(FEWEST_A_MINUTE, (room.hour * MINUTE) / UNKNOWN_UNTIL_MS);
+  const everyMs = Math.max(apartMs(wait, ageMs / 2), (calls * MINUTE) / perMinute);
+  return looks === 1 ? Math.max(everyMs * chance, APART_MS / 2) : everyMs;
+}
+
+/** Undefined if the assignment is not expected soon: it is late, or few of these jobs are ever assigned. */
+function expectedMs(wait: Wait): number | undefined {
+  const { ageMs, looks, learnt } = wait;
+  const half = delayAt(learnt, ageMs, 0.5);
+  const earliest = delayAt(learnt, 0, EARLIEST, "lower");
+  if (half === undefined || earliest === undefined) return undefined;
+  const fromMs = Math.max(0, earliest - ageMs);
+  const isSoon = half <= 2 * ageMs + APART_MS;
+  if (fromMs === 0 && !isSoon && looks >= NOTICE_CALLS) return undefined;
+  const share = AIMS[looks];
+  const aimedMs = share === undefined ? Infinity : (delayAt(learnt, ageMs, share) ?? Infinity) - ageMs;
+  const grownMs = Math.max(APART_MS, ageMs * SHARE_OF_AGE);
+  const everyMs = isSoon ? apartMs(wait, half - ageMs) : grownMs;
+  return Math.min(aimedMs, fromMs + (looks > 0 && share !== undefined ? Math.min(everyMs, grownMs) : everyMs));
+}
+
+/** Most checks that an application reserves. */
+const MOST_NOTICE_CALLS = 12;
+/** Where most assignments are spread over more than this, no number of requests notices each of them within a minute. */
+const WIDEST_MS = HOUR;
+/** Share of the assignments for which checks are reserved. */
+const RESERVED = 0.6;
+
+/** Checks of a job until it is seen to be assigned, at their least interval from the earliest usual time. */
+export function noticeCalls(learnt: LearntDelay): number {
+  const earliest = delayAt(learnt, 0, EARLIEST, "lower");
+  const usual = delayAt(learnt, 0, RESERVED);
+  if (earliest === undefined || usual === undefined || usual - earliest > WIDEST_MS) return NOTICE_CALLS;
+  return Math.max(NOTICE_CALLS, Math.min(MOST_NOTICE_CALLS, Math.ceil((usual - earliest) / APART_MS)));
+}
+
+/** The least interval of checks over a time to come, by the requests left after one delivery each, or half of them. */
+function apartMs({ waiting, calls, room }: Wait, comingMs: number): number {
+  const pace = (left: number, windowMs: number): number =>
+    Math.min(Math.max(APART_MS, comingMs), windowMs) / Math.max(1, left - waiting, left / 2);
+  return Math.max(APART_MS, calls * Math.max(pace(room.hour, HOUR), pace(room.day, DAY)));
+}
+
+/** Checks of a late assignment become rarer with its lateness. Those that its application reserved need no room. */
+function lateMs(wait: Wait, sustainedMs: number): number {
+  const { ageMs, looks, learnt } = wait;
+  const hasPassed = delayAt(learnt, ageMs, 0.5) === undefined;
+  const usualMs = hasPassed ? Math.max(0, ageMs - (delayAt(learnt, 0, LATEST) ?? 0)) * SHARE_LATE : ageMs * SHARE_OF_AGE;
+  const agedMs = sustainedMs <= APART_MS ? ageMs * SHARE_WITH_ROOM : usualMs;
+  if (looks < NOTICE_CALLS) return Math.min(ageMs * SHARE_OF_AGE, Math.max(APART_MS, agedMs));
+  return Math.max(agedMs, apartMs(wait, ageMs), Math.min(sustainedMs, ageMs - UNKNOWN_UNTIL_MS));
 }
 
 /** Delay of the first check while the delay is unknown. */

@@ -1,8 +1,13 @@
 /** News of watched jobs without a separate check: from polled lists, and from the answer to a delivery. */
-import type { NetworkRecord } from "../contract/records.ts";
+import type { Job, NetworkRecord } from "../contract/records.ts";
+import { DAY, MINUTE } from "../core/units.ts";
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
-import { FOLLOWS, followedIn, keep, settle, shownBy, type Round } from "./settle-watch.ts";
+import { isOurs } from "./job-cadence.ts";
+import { OFFERS_LIST } from "./list-readers.ts";
+import { FOLLOWS, followedIn, keep, settle, shownBy, sinceOf, type Followed, type Round } from "./settle-watch.ts";
+import { isOpen } from "./shared-lists.ts";
+import type { JobState } from "./watch-state.ts";
 
 /** Records the delivery of a job: it is no obligation now, and the answer may contain the verdict. */
 export async function noteDelivery(parts: PollingDependencies, member: Member, object: string, record: NetworkRecord | undefined) {
@@ -27,7 +32,8 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
   const { store, clock } = parts;
   const { handle } = member.specialist;
   const jobs = new Map(items.flatMap((item) => (item.kind === "job" ? [[item.id, item] as const] : [])));
-  const followed = (await store.watchesOf(handle, "job", [...jobs.keys()])).filter(({ dueAt }) => dueAt !== null);
+  const left = member.keyId === undefined ? new Map<string, number>() : parts.shared.left(OFFERS_LIST, member.keyId);
+  const followed = (await store.watchesOf(handle, "job", [...jobs.keys(), ...left.keys()])).filter(({ dueAt }) => dueAt !== null);
   if (followed.length === 0) return;
   const round: Round = { parts, member, standings: await store.jobStandings(handle) };
   for (const row of followed) {
@@ -35,14 +41,36 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
     const before = followedIn(row, now);
     const { state, standing } = before;
     const record = jobs.get(row.object);
+    if (record !== undefined) doubtOffers(parts, before, record);
+    else if (state.kind === "job" && standing === "applied" && (left.get(row.object) ?? 0) > (state.lookedAt ?? now))
+      await lookNow(parts, member, { ...before, state });
     const shown = record && shownBy(member, state, record, { now, networkNow: parts.networkNow() });
     if (shown?.news !== true || !isForward(standing, shown.state)) continue;
     // A list may lack the input or the reason of a rejection: the job itself is read at once.
     if (state.kind === "job" && (shown.state === "assigned" || shown.state === "rejected")) {
-      await keep(parts, member, { ...before, state: { ...state, lookedAt: undefined }, dueAt: now });
-      parts.wake(member, "watches");
+      await lookNow(parts, member, { ...before, state });
     } else await settle(round, before, shown, { record, isLook: true });
   }
+}
+
+/** What is learnt of an application counts from its last check; of anything else that was reported, from now. */
+async function lookNow(parts: PollingDependencies, member: Member, before: Followed<JobState>): Promise<void> {
+  const nudged = before.standing === "applied" ? { planned: true } : { lookedAt: undefined };
+  await keep(parts, member, { ...before, state: { ...before.state, ...nudged }, dueAt: parts.clock.now() });
+  parts.wake(member, "watches");
+}
+
+/** Time for which a list is not relied on, after it showed a job of ours as open. */
+const DOUBT_MS = DAY;
+/** Some lists are answered from a cache for a while. */
+const LAG_MS = MINUTE;
+
+/** A list that shows a job of ours as open cannot be relied on. */
+function doubtOffers({ clock, shared, log }: PollingDependencies, { standing, state, object }: Followed, record: Job): void {
+  const now = clock.now();
+  if (!isOurs(standing) || !isOpen(record) || now - sinceOf(state, now) <= LAG_MS) return;
+  shared.doubt(OFFERS_LIST, now + DOUBT_MS);
+  log.info("the list of jobs shows open what is taken: jobs applied for are asked for one by one for a day", { job: object });
 }
 
 /** In the order of a job's states; a list may lag behind. */

@@ -1,5 +1,6 @@
 /** Polls the network's lists into the inbox: feed, communities and jobs, each with a cursor and an interval. */
 import type { NewEvent } from "../contract/event.ts";
+import type { Lane } from "../contract/operations.ts";
 import { cursorOf } from "../client/next-page.ts";
 import { freshItems } from "../client/paging.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
@@ -23,7 +24,7 @@ import { readJobs } from "./job-events.ts";
 import { completeJobs, type CompletedPage } from "./complete-jobs.ts";
 import { noteListed } from "./job-news.ts";
 import { moveOn } from "./list-cursor.ts";
-import { feedReader, jobsReader, listOf, OFFERS } from "./list-readers.ts";
+import { feedReader, jobsReader, listOf, OFFERS, OFFERS_LIST } from "./list-readers.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching } from "../specialist/specialist.ts";
 import { nextPollAt, type PollResult } from "./interval.ts";
@@ -55,36 +56,59 @@ interface Source {
 
 /** Polls every due source of a specialist. Returns false: the next one is due at a later time. */
 export async function pollSources(parts: PollingDependencies, member: Member): Promise<boolean> {
-  const { store, clock } = parts;
-  const stored = await store.sources(member.specialist.handle);
-  const sources = member.retired ? [] : sourcesOf(parts, member);
-  const lists = stored.filter((row) => !isSchedule(row));
-  const known = new Map(lists.map(({ name, cursor, dueAt }) => [name, { state: readListState(cursor, parts.networkNow()), dueAt }]));
-  const dropped = lists.filter((row) => !sources.some(({ name }) => name === row.name));
+  const { clock } = parts;
+  const { sources, rows, known, others } = await listsOf(parts, member);
+  const dropped = rows.filter((row) => !sources.some(({ name }) => name === row.name));
   await makeDormant(parts, member, dropped, (cursor) => storeListState(makeListDormant(readListState(cursor, parts.networkNow()))));
-  const others = (one: Source): PollResult[] =>
-    sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: known.get(name)?.state.pace ?? NEW_PACE, kind }));
   for (const source of sources) {
     if (parts.stopping.aborted) return false;
     const { state, dueAt } = known.get(source.name) ?? { state: undefined, dueAt: null };
     // No due time: the list was dormant, or is new.
-    if ((dueAt ?? 0) <= clock.now()) await poll(parts, member, source, state, others(source));
+    if ((dueAt ?? 0) <= clock.now()) await poll(parts, member, source, { known: state, others: others(source) });
   }
   return false;
 }
 
-async function poll(
-  parts: PollingDependencies,
-  member: Member,
-  source: Source,
-  known: ListState | undefined,
-  others: readonly PollResult[],
-): Promise<void> {
-  const { clock, announcer, gateway } = parts;
+/** Polls the list of offers now, in the lane of what is owed, unless it could not be read lately. */
+export async function pollOffers(parts: PollingDependencies, member: Member): Promise<void> {
+  const { sources, known, others } = await listsOf(parts, member);
+  const source = sources.find((one) => listOf(one) === OFFERS_LIST);
+  const state = source && known.get(source.name)?.state;
+  if (source === undefined || state === undefined || state.failure !== undefined) return;
+  await poll(parts, member, source, { known: state, others: others(source), lane: "obligation" });
+}
+
+/** A specialist's lists, with their rows. */
+async function listsOf(parts: PollingDependencies, member: Member) {
+  const rows = (await parts.store.sources(member.specialist.handle)).filter((row) => !isSchedule(row));
+  const sources = member.retired ? [] : sourcesOf(parts, member);
+  const known = new Map(rows.map(({ name, cursor, dueAt }) => [name, { state: readListState(cursor, parts.networkNow()), dueAt }]));
+  const others = (one: Source): PollResult[] =>
+    sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: known.get(name)?.state.pace ?? NEW_PACE, kind }));
+  return { sources, rows, known, others };
+}
+
+/** What is known when a list is polled. */
+interface Asking {
+  /** Undefined before its first poll. */
+  readonly known: ListState | undefined;
+  /** The specialist's other lists. */
+  readonly others: readonly PollResult[];
+  /** Default: that of polls. */
+  readonly lane?: Lane;
+}
+
+async function poll(parts: PollingDependencies, member: Member, source: Source, { known, others, lane }: Asking): Promise<void> {
+  const { clock, announcer, gateway, shared } = parts;
   const { handle } = member.specialist;
+  const { operation, input } = source;
+  const list = listOf(source);
   const before = known ?? readListState(undefined, parts.networkNow());
   const askedAt = clock.now();
-  const answer = await gateway.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
+  // A list of one's own tells others nothing.
+  const sharer = source.isOwn === true ? undefined : member.keyId;
+  if (sharer !== undefined) shared.begins(list, sharer, askedAt);
+  const answer = await gateway.read(member, { operation, input }, { signal: parts.ending, ...(lane === undefined ? {} : { lane }) });
   const result = readResult(answer);
   if (result.kind !== "value") return noteUnread(parts, member, source, before, result);
   const { items } = result.value;
@@ -108,11 +132,9 @@ async function poll(
   const gaps = withGap(before.gaps, reading.gap, now);
   const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0 };
   const pauseMs = known === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
-  const between =
-    member.keyId === undefined || source.isOwn === true
-      ? undefined
-      : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
-  const dueAt = Math.round(Math.min(between ?? now + pauseMs, isUnfinished ? now + FAILED_POLL.firstMs : Infinity));
+  const pause = { everyMs: next.delayMs, aloneMs: pauseMs };
+  const nextAt = sharer === undefined ? now + pauseMs : shared.nextLook(list, sharer, pause, now);
+  const dueAt = Math.round(Math.min(nextAt, isUnfinished ? now + FAILED_POLL.firstMs : Infinity));
   const fresh = await keep(parts, member, source, { events: reading.events, state, dueAt });
   announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped });
   if (reading.gap !== undefined) announcer.emit("gap", { at: now, handle, source: source.name, ...reading.gap });

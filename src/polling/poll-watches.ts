@@ -1,20 +1,19 @@
 /** Polls watched objects into the inbox: jobs applied for and threads with own posts, until they are completed. */
 import type { Lane } from "../contract/operations.ts";
-import { DAY, MINUTE, SECOND } from "../core/units.ts";
+import { SECOND } from "../core/units.ts";
 import type { Member } from "../gateway/member.ts";
 import { readResult } from "../gateway/read-result.ts";
-import { laneOf } from "./job-cadence.ts";
+import { isOurs, laneOf } from "./job-cadence.ts";
 import { OFFERS_LIST } from "./list-readers.ts";
+import { deferWhileOpen, offeredAt, readOffers } from "./look-at-offers.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { followedIn, keep, LONGEST_MS, pauseMs, settle, shownBy, sinceOf, type Followed, type Round } from "./settle-watch.ts";
 import type { JobState } from "./watch-state.ts";
 
 /** Objects checked in one pass; the rest follows in the next. */
-const BATCH = 8;
-/** Consecutive checks of a job that may be deferred because a list shows it open: a list may lag behind. */
-const MOST_DEFERRED = 3;
-/** Time for which a list is not relied on, after it showed a job of ours as open. */
-const DOUBT_MS = DAY;
+const BATCH = 32;
+/** Checks at a time; pacing may allow fewer. */
+const AT_ONCE = 4;
 /** One first check in this many comes earlier than learnt: a network may have become faster. */
 const EARLY_ONE_IN = 16;
 
@@ -22,18 +21,24 @@ const EARLY_ONE_IN = 16;
 export async function followWatches(parts: PollingDependencies, member: Member): Promise<boolean> {
   const { store, clock } = parts;
   const { handle } = member.specialist;
-  const rows = await store.dueWatches(handle, clock.now(), BATCH);
+  let rows = await store.dueWatches(handle, clock.now(), BATCH);
   if (rows.length === 0) return false;
   const round: Round = { parts, member, standings: await store.jobStandings(handle) };
+  const due = rows.map((row) => followedIn(row, clock.now()));
+  if (await readOffers(round, due)) rows = await store.dueWatches(handle, clock.now(), BATCH);
   /** Lanes without room: all requests of such a lane are refused together. */
   const full = new Set<Lane>();
-  for (const row of rows) {
-    if (parts.stopping.aborted) return false;
-    const before = followedIn(row, clock.now());
-    const lane = lookLane(before);
-    if (!full.has(lane) && !(await follow(round, before, lane))) full.add(lane);
-  }
-  return rows.length === BATCH;
+  const next = rows.values();
+  const checkRest = async (): Promise<void> => {
+    for (const row of next) {
+      if (parts.stopping.aborted) return;
+      const before = followedIn(row, clock.now());
+      const lane = lookLane(before);
+      if (!full.has(lane) && !(await follow(round, before, lane))) full.add(lane);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, checkRest));
+  return rows.length === BATCH && !parts.stopping.aborted;
 }
 
 /** A reported object is checked in its own lane, whatever it waits for. */
@@ -68,7 +73,7 @@ async function follow(round: Round, before: Followed, lane: Lane): Promise<boole
     await keep(parts, member, { ...again, dueAt: now + (await pauseMs(round, again, now)) });
     return true;
   }
-  if (state.kind === "job" && isOurs(standing) && isOurs(shown.state)) checkOffers(parts, member, { ...before, state });
+  if (state.kind === "job" && state.deferred > 0 && standing === "applied" && isOurs(shown.state)) proveOffers(parts, member, before);
   await settle(round, before, shown, { record, isLook: true });
   return true;
 }
@@ -85,7 +90,7 @@ async function defer(round: Round, before: Followed<JobState>): Promise<boolean>
     return true;
   }
   if (before.standing !== "applied") return deferWhileShown(round, before, lookedAt);
-  if (state.planned || state.looks > 0) return deferWhileOpen(round, before, lookedAt);
+  if (state.planned || state.looks > 0) return deferWhileOpen(round, before);
   const pause = await pauseMs(round, before, now);
   const early = parts.random.next() * EARLY_ONE_IN < 1 ? pause * parts.random.next() : pause;
   if (early <= SECOND) return false;
@@ -93,23 +98,9 @@ async function defer(round: Round, before: Followed<JobState>): Promise<boolean>
   return true;
 }
 
-/**
- * Defers the check of a job that the list of offers has shown open since the last check: that list is polled anyway, by all keys for each
- * other. Not the first check. Returns true if it did.
- */
-async function deferWhileOpen(round: Round, before: Followed<JobState>, lookedAt: number): Promise<boolean> {
-  const { parts, member } = round;
-  const { clock, coverage } = parts;
-  const { looks, deferred } = before.state;
-  if (looks === 0 || coverage.covers(member.specialist.handle, "job.assigned") || deferred >= MOST_DEFERRED) return false;
-  const now = clock.now();
-  const openAt = offeredAt(parts, member, before);
-  if (openAt === undefined || openAt <= lookedAt || openAt > now) return false;
-  const after = { ...before, state: { ...before.state, lookedAt: openAt, deferred: deferred + 1 } };
-  const dueAt = openAt + (await pauseMs(round, after, openAt, 0));
-  if (dueAt <= now) return false;
-  await keep(parts, member, { ...after, dueAt });
-  return true;
+/** A list that no longer shows a job as open which it showed before, and which is ours now, can be relied on. */
+function proveOffers(parts: PollingDependencies, member: Member, before: Followed): void {
+  if (offeredAt(parts, member, before) === undefined) parts.shared.prove(OFFERS_LIST);
 }
 
 /** Defers the check if the list shows that a verdict or payment has not come yet. Returns true if it did. */
@@ -123,26 +114,4 @@ async function deferWhileShown(round: Round, before: Followed<JobState>, lookedA
   const now = parts.clock.now();
   await keep(parts, member, { ...after, dueAt: now + (await pauseMs(round, after, now)) });
   return true;
-}
-
-/** The start time of a poll of the offers that shows the job open. */
-function offeredAt({ shared, networkNow }: PollingDependencies, { keyId }: Member, { object }: Followed): number | undefined {
-  return keyId === undefined ? undefined : shared.openAt(OFFERS_LIST, keyId, object, networkNow());
-}
-
-/** A list that shows a job of ours as open cannot be relied on. */
-function checkOffers(parts: PollingDependencies, member: Member, before: Followed<JobState>): void {
-  const { lookedAt } = before.state;
-  const openAt = offeredAt(parts, member, before);
-  // Some lists are answered from a cache for a while.
-  if (openAt === undefined || lookedAt === undefined || openAt <= lookedAt + MINUTE) return;
-  parts.shared.doubt(OFFERS_LIST, parts.clock.now() + DOUBT_MS);
-  parts.log.info("the list of jobs shows open what is taken: jobs applied for are asked for one by one for a day", {
-    job: before.object,
-  });
-}
-
-/** Statuses in which a job has been assigned to us. */
-function isOurs(standing: string): boolean {
-  return standing === "assigned" || standing === "submitted" || standing === "accepted";
 }

@@ -6,9 +6,17 @@ import type { Member } from "../gateway/member.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { WatchRow } from "../store/sources.ts";
 import { watchPauseMs } from "./interval.ts";
-import { pauseUntilGiven, pauseUntilNews, pauseUntilTakenBack, stageOf, UNKNOWN_UNTIL_MS, type JobStage } from "./job-cadence.ts";
+import {
+  pauseUntilGiven,
+  pauseUntilNews,
+  pauseUntilTakenBack,
+  stageOf,
+  UNKNOWN_UNTIL_MS,
+  type JobStage,
+  type Wait,
+} from "./job-cadence.ts";
 import { followJob } from "./job-events.ts";
-import { feedReader } from "./list-readers.ts";
+import { feedReader, OFFERS_LIST } from "./list-readers.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { followThread, type Times } from "./thread-events.ts";
 import type { WatchChange } from "./watch-change.ts";
@@ -62,7 +70,7 @@ export async function settle(
   const state =
     progressed.kind === "job" ? { ...progressed, ...counted, lookedAt: now, deferred: 0, planned: false } : { ...progressed, ...counted };
   const isOver = shown.ended || now - followedAt > LONGEST_MS || (standing === "rejected" && now - followedAt > REJECTED_MS);
-  const dueAt = isOver ? null : now + (await pauseMs(round, { standing, state }, now));
+  const dueAt = isOver ? null : now + (await pauseMs(round, { object: before.object, standing, state }, now));
   const fresh = await keep(parts, member, { object: before.object, standing, state, dueAt }, shown.events);
   if (state.kind === "job" && (news || isOver)) await endStake(parts, member, before.object, standing, isOver);
   if (state.kind === "job" && news)
@@ -133,7 +141,7 @@ function learn({ timings }: PollingDependencies, { standing: before, state }: Fo
     return false;
   }
   if (!FOLLOWS[stage].includes(standing)) return false;
-  return timings.saw(stage, { afterMs: Math.max(0, (lookedAt ?? since) - since), byMs: Math.max(0, now - since) });
+  return timings.saw(stage, { afterMs: Math.max(0, (lookedAt ?? now) - since), byMs: Math.max(0, now - since) });
 }
 
 /** The statuses that end each stage. */
@@ -162,11 +170,11 @@ export function shownBy(member: Member, before: WatchState, record: NetworkRecor
 /** Delay of an object's next check, by its state at a time. */
 export async function pauseMs(
   { parts, member, standings }: Round,
-  { standing, state }: Pick<Followed, "standing" | "state">,
+  { object, standing, state }: Omit<Followed, "dueAt">,
   now: number,
   chance = parts.random.next(),
 ): Promise<number> {
-  const { coverage, timings, sharers } = parts;
+  const { coverage, timings, sharers, shared } = parts;
   const { handle } = member.specialist;
   const { looks } = state;
   // Replies to others in a watched thread are reported to those others only.
@@ -179,8 +187,18 @@ export async function pauseMs(
   const ageMs = Math.max(0, now - sinceOf(state, now));
   if (stage === undefined) return pauseUntilTakenBack({ ageMs }) * relaxed;
   const waiting = Math.max(1, standings.get(standing) ?? 1) * sharers(member);
-  const wait = { ageMs, looks, learnt: timings.of(stage), waiting, limits: member.limits, chance };
+  const room = await roomOf(parts, member, now);
+  const isListed = member.keyId !== undefined && shared.openAt(OFFERS_LIST, member.keyId, object, parts.networkNow()) !== undefined;
+  const calls = isListed ? 1 : waiting;
+  const wait = { ageMs, looks, learnt: timings.of(stage), waiting, calls, limits: member.limits, room, chance };
   return (stage === "given" ? pauseUntilGiven(wait) : pauseUntilNews(wait)) * relaxed;
+}
+
+/** Requests that the hour and the day of a specialist's key have left. */
+async function roomOf({ store }: PollingDependencies, { keyId, limits }: Member, now: number): Promise<Wait["room"]> {
+  const use = keyId === undefined ? undefined : await store.quotaUse(keyId, now);
+  if (use === undefined) return { hour: limits.perHour, day: limits.perDay };
+  return { hour: use.hour.limit - use.hour.used, day: use.day.limit - use.day.used };
 }
 
 /** Start of its status. */

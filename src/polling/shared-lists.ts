@@ -2,6 +2,7 @@
 import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
+import { SECOND } from "../core/units.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
 import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./poll-sharing.ts";
 
@@ -28,9 +29,23 @@ interface SharedList {
     | undefined;
   /** Time until which the open jobs of the list are not relied on. */
   doubtedUntil: number;
+  /** A job of ours was seen to leave its open jobs when it was given. */
+  proven: boolean;
+  /** Jobs that left the open ones, with the time of the poll that shows it, newest last. */
+  readonly left: Map<string, number>;
   seen: readonly string[];
   readonly planned: Map<KeyId, PlannedPoll>;
 }
+
+/** Interval of a key's polls. */
+export interface PollPause {
+  readonly everyMs: number;
+  /** Time to its next poll if it polls for itself alone. */
+  readonly aloneMs: number;
+}
+
+/** Time in which a poll is answered; one that began earlier may have failed. */
+export const ANSWERED_MS = 2 * SECOND;
 
 export interface SharedLists {
   /**
@@ -38,11 +53,19 @@ export interface SharedLists {
    * the same for all keys; none otherwise.
    */
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
+  /** Records that a poll of a key begins. */
+  begins(list: string, key: KeyId, now: number): void;
+  /** The time of the next poll of a key, between the polls of others if the list is known to be the same for all keys. */
+  nextLook(list: string, key: KeyId, pause: PollPause, now: number): number;
   /**
-   * The time of the next poll of a key with interval `everyMs`, between the polls of others; undefined if the list is not known to be the
-   * same for all keys.
+   * The time of the earliest poll that is planned, or began just now: the key's own, or any if the list is known to be the same for all
+   * keys.
    */
-  nextLook(list: string, key: KeyId, everyMs: number, now: number): number | undefined;
+  plannedAt(list: string, key: KeyId, now: number): number | undefined;
+  /** Jobs that lately left the open ones of the list, with the time of the poll that shows it. */
+  left(list: string, key: KeyId): ReadonlyMap<string, number>;
+  /** True if the newest poll was the key's own, of a list that others poll too. */
+  wasLast(list: string, key: KeyId | undefined): boolean;
   /**
    * The start time of the newest poll that shows a job as open, if it was the key's own or the list is known to be the same for all keys;
    * undefined if the job is not shown as open, or the list is not relied on.
@@ -52,19 +75,31 @@ export interface SharedLists {
   shownAt(list: string, key: KeyId, job: string, standing: string): number | undefined;
   /** The open jobs of the list are not relied on until then. */
   doubt(list: string, until: number): void;
+  /** Records that a job left the open jobs of the list when it was given. */
+  prove(list: string): void;
+  /** True if one has, and none was shown as open since then that was given. */
+  isProven(list: string): boolean;
 }
 
 export function createSharedLists(random: Random): SharedLists {
   const lists = new Map<string, SharedList>();
   return {
-    nextLook(list, key, everyMs, now) {
+    begins: (list, key, now) => void lists.get(list)?.planned.set(key, { at: now, everyMs: 0 }),
+    nextLook(list, key, pause, now) {
       const known = lists.get(list);
-      if (known === undefined || !isShared(known.sharing)) return undefined;
-      for (const [other, { at, everyMs: pause }] of known.planned) if (other === key || at + pause < now) known.planned.delete(other);
-      const at =
-        known.planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...known.planned.values()]);
-      known.planned.set(key, { at, everyMs });
-      return at;
+      return known === undefined ? now + pause.aloneMs : plan(known, { key, pause, now, random });
+    },
+    plannedAt(list, key, now) {
+      const known = lists.get(list);
+      return known === undefined ? undefined : firstPlanned(known, key, now);
+    },
+    wasLast(list, key) {
+      const known = lists.get(list);
+      return known?.last !== undefined && known.last.key === key && isShared(known.sharing) && known.planned.size > 1;
+    },
+    left(list, key) {
+      const known = lists.get(list);
+      return known?.last !== undefined && (known.last.key === key || isShared(known.sharing)) ? known.left : NONE_LEFT;
     },
     openAt(list, key, job, networkNow) {
       const known = lists.get(list);
@@ -80,13 +115,20 @@ export function createSharedLists(random: Random): SharedLists {
     },
     doubt(list, until) {
       const known = lists.get(list);
-      if (known !== undefined) known.doubtedUntil = until;
+      if (known !== undefined) Object.assign(known, { doubtedUntil: until, proven: false });
     },
+    prove(list) {
+      const known = lists.get(list);
+      if (known !== undefined) known.proven = true;
+    },
+    isProven: (list) => lists.get(list)?.proven === true,
     looked(list, key, items, at) {
       const known: SharedList = lists.get(list) ?? {
         sharing: UNPROVEN,
         last: undefined,
         doubtedUntil: 0,
+        proven: false,
+        left: new Map(),
         seen: [],
         planned: new Map(),
       };
@@ -99,13 +141,10 @@ export function createSharedLists(random: Random): SharedLists {
       const seen = new Set(known.seen);
       // A page that was in flight for long is older than one requested later.
       if (last === undefined || at >= last.at) {
-        const openJobs = new Map(
-          items.flatMap((item) => (item.kind === "job" && isOpen(item) ? [[item.id, item.deadlineMs ?? Infinity] as const] : [])),
-        );
-        const given = items.flatMap((item) =>
-          item.kind === "job" && !isOpen(item) && item.status !== undefined ? [[item.id, item.status] as const] : [],
-        );
-        known.last = { key, ids, openJobs, standings: new Map(given), at };
+        const { openJobs, standings } = standingsOf(items);
+        if (last !== undefined && (last.key === key || isShared(known.sharing)))
+          for (const id of leftOf([...last.openJobs.keys()], openJobs)) noteLeft(known.left, id, at);
+        known.last = { key, ids, openJobs, standings, at };
       }
       known.seen = [...new Set([...ids, ...known.seen])].slice(0, MAX_SEEN);
       return isShared(known.sharing) ? items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id)) : [];
@@ -113,7 +152,54 @@ export function createSharedLists(random: Random): SharedLists {
   };
 }
 
+/** Open jobs with their deadlines, and the statuses of the others. */
+function standingsOf(items: readonly NetworkRecord[]) {
+  const openJobs = new Map<string, number>();
+  const standings = new Map<string, string>();
+  for (const item of items)
+    if (item.kind === "job" && isOpen(item)) openJobs.set(item.id, item.deadlineMs ?? Infinity);
+    else if (item.kind === "job" && item.status !== undefined) standings.set(item.id, item.status);
+  return { openJobs, standings };
+}
+
+const NONE_LEFT: ReadonlyMap<string, number> = new Map();
+/** Jobs that left a list are remembered until so many more have. */
+const MAX_LEFT = 100;
+
+/** Jobs that were open and are not: a page may be cut, so an older one must still be shown. */
+function leftOf(before: readonly string[], now: ReadonlyMap<string, number>): readonly string[] {
+  const last = before.findLastIndex((id) => now.has(id));
+  return before.slice(0, Math.max(0, last)).filter((id) => !now.has(id));
+}
+
+function noteLeft(left: Map<string, number>, id: string, at: number): void {
+  left.delete(id);
+  left.set(id, at);
+  for (const [oldest] of left) if (left.size > MAX_LEFT) left.delete(oldest);
+}
+
+/** Plans the next poll of a key. Returns its time. */
+function plan(
+  { planned, sharing }: SharedList,
+  { key, pause, now, random }: { readonly key: KeyId; readonly pause: PollPause; readonly now: number; readonly random: Random },
+): number {
+  const { everyMs, aloneMs } = pause;
+  for (const [other, { at, everyMs: theirs }] of planned) if (other === key || at + theirs < now) planned.delete(other);
+  const among = (): number =>
+    planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...planned.values()]);
+  const at = isShared(sharing) ? among() : now + aloneMs;
+  planned.set(key, { at, everyMs });
+  return at;
+}
+
+function firstPlanned({ planned, sharing }: SharedList, key: KeyId, now: number): number | undefined {
+  let first: number | undefined;
+  for (const [other, { at }] of planned)
+    if ((other === key || isShared(sharing)) && at > now - ANSWERED_MS && at < (first ?? Infinity)) first = at;
+  return first;
+}
+
 /** Nobody has been chosen yet. */
-function isOpen({ status, assigneeId, assigneeHandle }: Job): boolean {
+export function isOpen({ status, assigneeId, assigneeHandle }: Job): boolean {
   return (status === "open" || status === "applied") && assigneeId === undefined && assigneeHandle === undefined;
 }

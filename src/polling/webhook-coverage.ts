@@ -67,7 +67,8 @@ interface Standing {
   readonly waiting: Map<string, Found>;
   /** The last stored version: its time, state and number of kinds. */
   keptAt: number;
-  kept: string;
+  keptState: WebhookState;
+  keptKinds: number;
 }
 
 interface Credit {
@@ -156,7 +157,8 @@ function createKeeper(clock: Clock) {
   let tell: SaveCoverage = () => undefined;
   const keep = (handle: Handle, standing: Standing): void => {
     const { told, missed, missedInRow, lastToldAt, kinds } = standing;
-    standing.kept = marksOf(standing);
+    standing.keptState = stateOf(told, missedInRow);
+    standing.keptKinds = kinds.size;
     standing.keptAt = clock.now();
     tell(handle, { told, missed, missedInRow, lastToldAt, kinds: [...kinds] });
   };
@@ -164,18 +166,17 @@ function createKeeper(clock: Clock) {
     keep,
     keepBy: (onChange: SaveCoverage): void => void (tell = onChange),
     changed(handle: Handle, standing: Standing): void {
-      if (marksOf(standing) !== standing.kept || clock.now() - standing.keptAt >= KEEP_EVERY_MS) keep(handle, standing);
+      const { told, missedInRow, kinds, keptState, keptKinds, keptAt } = standing;
+      const isKept = stateOf(told, missedInRow) === keptState && kinds.size === keptKinds;
+      if (!isKept || clock.now() - keptAt >= KEEP_EVERY_MS) keep(handle, standing);
     },
   };
 }
 
 function newStanding({ kinds, ...counts }: StoredCoverage): Standing {
-  const standing = { ...counts, kinds: new Set(kinds), recent: new Map(), credits: [], waiting: new Map(), keptAt: -Infinity };
-  return { ...standing, kept: marksOf(standing) };
-}
-
-function marksOf({ told, missedInRow, kinds }: Pick<Standing, "told" | "missedInRow" | "kinds">): string {
-  return `${stateOf(told, missedInRow)} ${kinds.size}`;
+  const keptState = stateOf(counts.told, counts.missedInRow);
+  const kept = { keptAt: -Infinity, keptState, keptKinds: kinds.length };
+  return { ...counts, ...kept, kinds: new Set(kinds), recent: new Map(), credits: [], waiting: new Map() };
 }
 
 function stateOf(told: number, missedInRow: number): WebhookState {
@@ -195,8 +196,10 @@ function settle(standing: Standing, now: number): Standing {
     if (at > now - REMEMBERED_MS) break;
     standing.recent.delete(news);
   }
-  const remembered = standing.credits.findIndex(({ at }) => at > now - REMEMBERED_MS);
-  standing.credits.splice(0, remembered < 0 ? Infinity : remembered);
+  if (standing.credits.length > 0) {
+    const remembered = standing.credits.findIndex(({ at }) => at > now - REMEMBERED_MS);
+    standing.credits.splice(0, remembered < 0 ? Infinity : remembered);
+  }
   return standing;
 }
 

@@ -28,6 +28,9 @@ import { keepHalts } from "./keep-halts.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
+import { networkSecretsIn } from "../webhooks/network-secrets.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 
 export interface LaunchOptions {
   readonly config: Config;
@@ -50,6 +53,10 @@ export interface LaunchOptions {
   readonly transport?: (next: Transport) => Transport;
   /** Definitions are fixed: none is reloaded. */
   readonly fixed?: boolean;
+  /** Called with the specialists of changed definitions, before they run. */
+  readonly onLoaded?: (specialists: readonly Specialist[]) => void;
+  /** Interval between checks for changed definitions, in ms. Default 2 s. */
+  readonly lookMs?: number;
   /** The variables of `.env` that definitions see; read again while definitions are reloaded. */
   readonly variables?: SharedVariables;
   /** Text that definitions print in threads goes to the log, as `capturePrints` does for this one. */
@@ -175,7 +182,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       retention: config.retention,
       passive: options.passive ?? false,
       writes: options.writes ?? "send",
-      ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: config.receiver }),
+      ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: receiverOf(config) }),
       ...defined({ announcer: options.announcer }),
     });
     return {
@@ -201,6 +208,11 @@ export async function openDryStore(real: Store, options: Pick<SqliteStoreOptions
   await store.saveNetworkState({ put: await real.networkState(), drop: [] }, now);
   for (const [handle, accountId] of await real.accounts()) await store.saveAccount(handle, accountId, now);
   return store;
+}
+
+/** The secrets that a network chooses for webhooks stand beside the store. */
+function receiverOf({ receiver, store: { path } }: Config): ReceiverSettings {
+  return path === MEMORY ? receiver : { ...receiver, networkSecrets: networkSecretsIn(`${path}-webhook-secrets.json`) };
 }
 
 const SALT_LENGTH = 40;
@@ -236,6 +248,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
       const load = async (): Promise<Roster> => {
         const loaded = await readRoster(config, profile, clock);
         learnDeclared(planned, loaded, options.scrubber);
+        options.onLoaded?.(loaded.definitions.map(({ specialist }) => specialist));
         return loaded;
       };
       const refresh = (): boolean => {
@@ -244,7 +257,10 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
         return isChanged;
       };
       if (options.passive !== true && options.fixed !== true)
-        reloading = keepReloading({ config, roster, runtime, clock, log, load, refresh }, draining.signal);
+        reloading = keepReloading(
+          { config, roster, runtime, clock, log, load, refresh, ...defined({ lookMs: options.lookMs }) },
+          draining.signal,
+        );
       return recovered;
     },
     drain,

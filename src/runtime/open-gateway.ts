@@ -47,9 +47,11 @@ export interface GatewayDependencies {
 /** Money held for an action that nobody could resolve counts as spent after this. */
 const HOLD_MS = 7 * DAY;
 
+/** `noticeCalls` counts the checks of a job until it is seen to be assigned. */
 export function openGateway(
   options: GatewaySettings,
   { announcer, scrubber, breakers, unkeptHalts, keys, clock, wall, ledger }: GatewayDependencies,
+  noticeCalls: () => number,
 ): Gateway {
   const { profile, transport, baseUrl, store, pacer } = options;
   const connection = { baseUrl, transport, clock: wall, scrubber };
@@ -72,6 +74,7 @@ export function openGateway(
     unkeptHalts,
     caps: capsFor(options.guardianCaps),
     holdMs: HOLD_MS,
+    noticeCalls,
     writes: options.writes ?? "send",
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
     announce: (member, intent, change) => announceIntent(announcer, member, intent, change, clock.now()),

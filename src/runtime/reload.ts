@@ -26,6 +26,8 @@ export interface ReloadingOptions {
   readonly load: () => Promise<Roster>;
   /** Gives the variables of a changed `.env` to this process. True if one has changed. */
   readonly refresh: () => boolean;
+  /** Interval between checks of the folder, in ms. Default 2 s. */
+  readonly lookMs?: number;
 }
 
 /**
@@ -33,8 +35,8 @@ export interface ReloadingOptions {
  * systems.
  */
 const LOOK_MS = 2 * SECOND;
-/** Largest share of the time spent on checks: a slow folder is checked less often. */
-const LOOKING_SHARE = 0.02;
+/** Largest share of the time spent on checks, by default and where a person waits: a slow folder is checked less often. */
+const LOOKING_SHARE = { usual: 0.02, hasty: 0.2 };
 /** A file that is still being written changes again within this time. */
 const SETTLE_MS = 300;
 const MAX_SETTLES = 20;
@@ -43,7 +45,8 @@ const VARIABLES = ".env";
 
 /** Runs until `signal` is aborted. Never throws. */
 export async function keepReloading(options: ReloadingOptions, signal: AbortSignal): Promise<void> {
-  const { config, clock, log } = options;
+  const { config, clock, log, lookMs = LOOK_MS } = options;
+  const share = lookMs < LOOK_MS ? LOOKING_SHARE.hasty : LOOKING_SHARE.usual;
   const root = await realpath(config.agents); // the loader names its files by real path
   const files = new Map(options.roster.definitions.map(({ file, specialist }) => [specialist.handle, file]));
   let seen = await folderSignature(config.agents);
@@ -53,7 +56,7 @@ export async function keepReloading(options: ReloadingOptions, signal: AbortSign
     const variables = options.refresh() ? [VARIABLES] : [];
     const took = clock.monotonic() - began;
     if (differing(seen, now).length + variables.length > 0) {
-      const settled = await whenSettled(config.agents, now, clock, signal);
+      const settled = await whenSettled(config.agents, now, { clock, settleMs: Math.min(SETTLE_MS, lookMs) }, signal);
       try {
         await reload(options, root, files, [...differing(seen, settled), ...variables]);
       } catch (error) {
@@ -61,14 +64,19 @@ export async function keepReloading(options: ReloadingOptions, signal: AbortSign
       }
       seen = settled;
     }
-    await sleep(clock, Math.max(LOOK_MS, took / LOOKING_SHARE), signal);
+    await sleep(clock, Math.max(lookMs, took / share), signal);
   }
 }
 
-async function whenSettled(folder: string, first: FolderSignature, clock: Clock, signal: AbortSignal): Promise<FolderSignature> {
+async function whenSettled(
+  folder: string,
+  first: FolderSignature,
+  { clock, settleMs }: { readonly clock: Clock; readonly settleMs: number },
+  signal: AbortSignal,
+): Promise<FolderSignature> {
   let before = first;
   for (let i = 0; i < MAX_SETTLES && !signal.aborted; i++) {
-    await sleep(clock, SETTLE_MS, signal);
+    await sleep(clock, settleMs, signal);
     const after = await folderSignature(folder);
     if (differing(before, after).length === 0) return after;
     before = after;

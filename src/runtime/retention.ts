@@ -1,14 +1,17 @@
-/** Deletes old rows: the retention of each kind, extended where the runtime still needs them. */
+/** Upkeep of the store: the passing time, and the retention of each kind of rows, extended where the runtime still needs them. */
 import type { Profile } from "../contract/profile/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
-import { DAY, MINUTE } from "../core/units.ts";
+import { DAY, SECOND } from "../core/units.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Retention } from "../store/history.ts";
 
 export const DEFAULT_RETENTION: Retention = { eventsMs: 30 * DAY, intentsMs: 90 * DAY, requestsMs: 30 * DAY };
 
-const PRUNE_EVERY_MS = 10 * MINUTE;
+/** A crash forgets at most this much running time, by which used requests come back. */
+const BEAT_MS = 30 * SECOND;
+/** Every ten minutes. */
+const BEATS_A_PRUNE = 20;
 /** Rows may be compared with dates this much older than they seem. */
 const SPARE_MS = 2 * DAY;
 
@@ -21,11 +24,12 @@ export interface Pruning {
   readonly retention: Retention;
 }
 
-/** Deletes a bounded number of rows now and every ten minutes, until the signal. */
+/** Deletes a bounded number of rows now and every ten minutes, and stores the time in between, until the signal. */
 export async function keepPruned({ store, clock, profile, members, retention }: Pruning, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted) {
-    await store.prune(clock.now(), neededRetention(retention, members(), profile));
-    await sleep(clock, PRUNE_EVERY_MS, stopping);
+  for (let beat = 0; !stopping.aborted; beat++) {
+    await store.passTime(clock.now());
+    if (beat % BEATS_A_PRUNE === 0) await store.prune(clock.now(), neededRetention(retention, members(), profile));
+    await sleep(clock, BEAT_MS, stopping);
   }
 }
 

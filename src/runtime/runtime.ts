@@ -22,6 +22,7 @@ import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
 import { createActs } from "../polling/action-counts.ts";
+import { noticeCalls } from "../polling/job-cadence.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
@@ -30,7 +31,7 @@ import { isStoreLost } from "../store/store-lost.ts";
 import { createMember, endWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
 import { createOutboxMemory } from "../outbox/outbox-memory.ts";
 import { createWebhookMemory } from "../webhooks/webhook-memory.ts";
-import { PASSES } from "./passes.ts";
+import { Flow } from "./flow.ts";
 import { ALL_WORK, bitOf, createWork, isBusy, type Work } from "./work.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
@@ -126,7 +127,7 @@ class Engine implements Runtime {
   readonly #wakes: Wakes;
   readonly #stopping = new AbortController();
   readonly #ending = new AbortController();
-  readonly #atWork = new Set<Promise<void>>();
+  readonly #flow: Flow;
   #stopped: Promise<void> | undefined;
   #phase: Runtime["phase"] = "starting";
   #lost: Fatal | undefined;
@@ -148,6 +149,7 @@ class Engine implements Runtime {
       keep: (change) => this.#track(options.store.saveNetworkState(change, clock.now())),
     });
     const unkeptHalts = createUnkeptHalts();
+    const timings = createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now())));
     this.parts = {
       ...options,
       unkeptHalts,
@@ -159,16 +161,11 @@ class Engine implements Runtime {
       announcer: this.announcer,
       breakers,
       zone: options.zone ?? "UTC",
-      gateway: openGateway(options, {
-        announcer: this.announcer,
-        scrubber,
-        breakers,
-        unkeptHalts,
-        keys: this.#keys,
-        clock,
-        wall: options.clock,
-        ledger,
-      }),
+      gateway: openGateway(
+        options,
+        { announcer: this.announcer, scrubber, breakers, unkeptHalts, keys: this.#keys, clock, wall: options.clock, ledger },
+        () => noticeCalls(timings.of("given")),
+      ),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -178,9 +175,12 @@ class Engine implements Runtime {
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),
       acts: createActs(),
-      timings: createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now()))),
+      timings,
       delivered: (member, job, record) => this.#track(noteDelivery(this.parts, member, job, record)),
-      learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
+      learn: (member, record) => {
+        const learning = learnFrom(this.parts, member, record);
+        if (learning !== undefined) this.#track(learning);
+      },
       report: (member, notifications) => reportListed(this.parts, member, notifications),
       wake: (member, part) => this.#wake(member, part),
       coverage: createWebhookCoverage(clock),
@@ -188,6 +188,11 @@ class Engine implements Runtime {
       deliveries: createWebhookMemory(),
       isBusy: (member, kind) => isBusy(this.#workOf(member), kind),
     };
+    this.#flow = new Flow({
+      parts: this.parts,
+      arm: (work) => this.#arm(work),
+      failed: (error, what, about) => this.#failed(error, what, about),
+    });
     const { receiver: settings } = options;
     this.webhooks =
       settings === undefined
@@ -288,42 +293,23 @@ class Engine implements Runtime {
     if (this.#stopping.signal.aborted || this.#options.passive === true) return;
     const work = this.#workOf(member);
     if (!work.begun) return this.#begin(work);
-    work.unchecked &= ~bitOf(part);
-    if (isBusy(work, part)) work.again |= bitOf(part);
-    else this.#track(this.#run(work, part));
+    this.#flow.begin(work, part);
   }
 
-  /** Runs one kind of work until nothing of it is due, then arms the timer for the next work. */
-  async #run(work: Work, part: WorkKind): Promise<void> {
-    const { member } = work;
-    const bit = bitOf(part);
-    work.busy |= bit;
-    try {
-      for (let more = true; more && !this.#stopping.signal.aborted;) {
-        work.again &= ~bit;
-        more = (await PASSES[part](this.parts, member)) || (work.again & bit) !== 0;
-      }
-    } catch (error) {
-      work.unchecked |= bit;
-      this.#failed(error, `the ${part} of a specialist could not be processed`, { handle: member.specialist.handle });
-    } finally {
-      work.busy &= ~bit;
-    }
-    if (work.busy === 0 && !this.#stopping.signal.aborted) await this.#arm(work);
-  }
-
-  async #arm(work: Work): Promise<void> {
+  /** Sets the timer for the next work of a specialist that waits for a time. */
+  #arm(work: Work): void {
     const { member } = work;
     const { store, clock } = this.#options;
     const { handle } = member.specialist;
     const now = clock.now();
     // Without a key no due work can proceed, so only the next check of the key counts. Deliveries do not delay it, since they need no key.
     if (member.keyTrouble !== undefined) return this.#wakes.set(handle, Math.max(work.checkedAt + KEY_CHECK_MS, now + 1));
-    const next = await store.nextDue(handle, freeLanes(member));
+    const next = store.nextDue(handle, freeLanes(member));
     // Work that was due at the last check cannot proceed on its own; work that became due since was not checked yet.
     const row = next === undefined ? Infinity : next > work.checkedAt ? next : work.checkedAt + STUCK_LOOK_MS;
     const failed = work.unchecked === 0 ? Infinity : now + STUCK_LOOK_MS;
-    const waits = Math.min(Infinity, ...[...(member.waits?.values() ?? [])].map(({ until }) => until));
+    let waits = Infinity;
+    for (const { until } of member.waits?.values() ?? []) waits = Math.min(waits, until);
     const at = Math.min(row, failed, waits);
     if (at < Infinity && !this.#stopping.signal.aborted) this.#wakes.set(handle, Math.max(at, now + 1));
   }
@@ -344,13 +330,13 @@ class Engine implements Runtime {
     if (member.keyTrouble !== undefined && !(await this.#keyWorks(member))) return this.#arm(work);
     endWaits(member, ({ until }) => until <= now);
     const { unchecked } = work;
-    const due = unchecked === ALL_WORK ? WORK_KINDS : await store.dueWork(member.specialist.handle, freeLanes(member), now);
+    const due = unchecked === ALL_WORK ? WORK_KINDS : store.dueWork(member.specialist.handle, freeLanes(member), now);
     for (const part of WORK_KINDS) if (due.includes(part) || (unchecked & bitOf(part)) !== 0) this.#wake(member, part);
     if (wantsAccount(this.parts, member)) this.#wake(member, "sources");
     if (passive) return;
     // If nothing is due now (waiting work was withdrawn), no pass sets the next timer. A long pass must not delay other kinds of work that
     // become due meanwhile.
-    if (work.busy === 0) await this.#arm(work);
+    if (work.busy === 0) this.#arm(work);
     else this.#wakes.set(member.specialist.handle, now + STUCK_LOOK_MS);
   }
 
@@ -360,8 +346,7 @@ class Engine implements Runtime {
   }
 
   #track(job: Promise<void>): void {
-    const tracked = job.catch((error: unknown) => this.#failed(error, "something went wrong")).finally(() => this.#atWork.delete(tracked));
-    this.#atWork.add(tracked);
+    this.#flow.track(job);
   }
 
   /** Logs a failure, after which the work is retried. A lost store ends all work, and is reported once. */
@@ -387,14 +372,11 @@ class Engine implements Runtime {
     this.#wakes.stop();
     if (this.webhooks !== undefined) this.#track(this.webhooks.close());
     const over = new AbortController();
-    const idle = (async () => {
-      while (this.#atWork.size > 0) await Promise.all(this.#atWork);
-      over.abort();
-    })();
+    const idle = this.#flow.idle().then(() => over.abort());
     await sleep(clock, drainMs, over.signal);
     this.#ending.abort();
     await sleep(clock, SECOND, over.signal);
-    if (!over.signal.aborted) this.#options.log.warn("stopped before all answers had come", { open: this.#atWork.size });
+    if (!over.signal.aborted) this.#options.log.warn("stopped before all answers had come", { open: this.#flow.open });
     else await idle;
   }
 }

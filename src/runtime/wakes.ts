@@ -73,7 +73,7 @@ class WakeHeap implements Wakes {
   }
 
   set(key: string, at: number): void {
-    if (this.#stopped) return;
+    if (this.#stopped || this.#entries.get(key)?.at === at) return;
     if (!this.#entries.has(key) && this.#entries.size >= this.#max)
       throw new Refused("wakes_full", `expected at most ${this.#max} waiting wakes`);
     const entry = { key, at: Number.isNaN(at) ? this.#clock.now() : at };

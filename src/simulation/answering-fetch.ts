@@ -13,6 +13,14 @@ export interface ServiceAnswer {
   readonly text?: string | undefined;
 }
 
+/** Answers `act.fetch`: a function, or a list of answers. */
+export type FetchAnswers = typeof globalThis.fetch | readonly ServiceAnswer[];
+
+export function fetchOf(answers: FetchAnswers | undefined): typeof globalThis.fetch {
+  if (answers === undefined) return noFetch;
+  return typeof answers === "function" ? answers : answeringFetch(answers);
+}
+
 /** Several answers to one request are given in turn. A request without an answer is refused (`no_fetch`). */
 export function answeringFetch(answers: readonly ServiceAnswer[]): typeof globalThis.fetch {
   const turns = new Map<ServiceAnswer, number>();
@@ -20,7 +28,7 @@ export function answeringFetch(answers: readonly ServiceAnswer[]): typeof global
     const { method, url } = new Request(input, init);
     const fitting = answers.filter((answer) => fits(answer, method, url));
     const [first] = fitting;
-    if (first === undefined) throw new Refused("no_fetch", `nothing answers ${method} ${url}: add it to the file of --fetch`);
+    if (first === undefined) throw new Refused("no_fetch", `nothing answers ${method} ${url}: add it to the answers of fetch`);
     const turn = turns.get(first) ?? 0;
     turns.set(first, turn + 1);
     const answer = fitting[turn % fitting.length] ?? first;
@@ -28,6 +36,10 @@ export function answeringFetch(answers: readonly ServiceAnswer[]): typeof global
     return json === undefined ? new Response(bodyOf(status, text), { status, headers }) : Response.json(json, { status, headers });
   };
 }
+
+/** A definition that calls other services must bring answers. */
+export const noFetch: typeof globalThis.fetch = () =>
+  Promise.reject(new Refused("no_fetch", "nothing answers act.fetch here: give --fetch <file>, or the option fetch"));
 
 /** Such answers have no body. */
 const BODILESS = [204, 205, 304];

@@ -126,7 +126,7 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, co
 
 /** Gives three accounts, each request made by one drawn at random. */
 function openDoors(network: LocalNetwork, set: EndpointSet, random: Random) {
-  const people = ["ada", "bo", "cy"].map((handle) => network.provision({ handle, tier: "pro", set }));
+  const people = ["crowd-1", "crowd-2", "crowd-3"].map((handle) => network.provision({ handle, tier: "pro", set }));
   const ask = async (path: string, body: object): Promise<unknown> => {
     const { key } = random.pick(people);
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };

@@ -31,7 +31,7 @@ const LEGAL_MOVES =
   "ready>sending ready>in_doubt ready>refused ready>parked ready>cancelled " +
   "sending>ready sending>in_doubt sending>confirmed sending>refused sending>pending sending>parked " +
   "in_doubt>ready in_doubt>confirmed in_doubt>refused in_doubt>parked in_doubt>cancelled " +
-  "pending>ready pending>confirmed pending>refused pending>cancelled parked>ready parked>confirmed parked>cancelled";
+  "pending>ready pending>confirmed pending>refused pending>cancelled parked>ready parked>in_doubt parked>confirmed parked>cancelled";
 
 /** An event's fact has no state. */
 const DELETED_STATE = "(SELECT state FROM temp.event WHERE seq = old.seq)";

@@ -3,7 +3,7 @@ import { createKeys } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
-import { messageOf, Refused } from "../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
@@ -19,6 +19,7 @@ import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
 import type { Disk } from "./disk.ts";
+import { noFetch } from "./answering-fetch.ts";
 import { downtimeMs } from "./faults.ts";
 import { createCrashPoints, type CrashPointOptions } from "./crash-points.ts";
 import { beginProcess, storeOf, type SimulatedProcess, type ProcessOptions } from "./simulated-process.ts";
@@ -60,6 +61,8 @@ export interface Machine {
   deliver(handle: string, delivery: RawDelivery): Promise<number>;
   /** The store of the running process, through which the Guardian acts. */
   store(): Store | undefined;
+  /** The runtime of the running process. */
+  runtime(): Runtime | undefined;
   /** Stops the process gracefully, without a restart. */
   stop(): Promise<void>;
   readonly lives: number;
@@ -139,6 +142,7 @@ export function createMachine(options: MachineOptions): Machine {
     },
     deliver: (handle, delivery) => deliverTo(running, handle, delivery),
     store: () => running?.store,
+    runtime: () => running?.runtime,
     async stop() {
       stopped = true;
       crashPoints.disarm();
@@ -184,7 +188,7 @@ function startProcess(options: MachineOptions, living: ProcessOptions, chance: R
     pacer: virtualPacer(life.clock),
     clock: life.clock,
     random: chance.fork("runtime"),
-    log: options.log,
+    log: life.logOf(options.log),
     announcer: options.announcer,
     fetch: options.fetch ?? noFetch,
     ...(options.receiver === undefined ? {} : { receiver: options.receiver }),
@@ -212,9 +216,3 @@ async function deliverTo(process: Process | undefined, handle: string, delivery:
   const { status } = await process.life.into("delivery", () => webhooks.accept(handle, delivery));
   return status;
 }
-
-/** A definition that calls other services must bring answers. */
-const noFetch: typeof globalThis.fetch = () =>
-  Promise.reject(
-    new Refused("no_fetch", "nothing answers act.fetch in this simulation: give --fetch <file>, or the option fetch of simulate()"),
-  );

@@ -1,5 +1,6 @@
 /** One simulated process: its ports fall silent when it ends, and wait while it is frozen. */
 import type { Clock, Timer } from "../core/clock.ts";
+import type { LogFields, Logger, LogLevel } from "../core/log.ts";
 import type { Store } from "../store/store.ts";
 
 export interface ProcessOptions {
@@ -19,6 +20,10 @@ export interface SimulatedProcess {
   readonly clock: Clock;
   /** Calls out of the process, which may die before or after the call and never sees an answer that comes after its death. */
   outside<T>(point: string, call: () => Promise<T>): Promise<T>;
+  /** Calls out of the process that answer at once. It may die before or after; its code then ends with `ProcessEnded`. */
+  atOnce<T>(point: string, call: () => T): T;
+  /** A log that gets no line after the process has died. */
+  logOf(log: Logger): Logger;
   /** Calls into the process once it runs. The process may die before or during the call; the caller then waits for ever. */
   into<T>(point: string, call: () => Promise<T>): Promise<T>;
   /** Freezes the process until `resume()`, like SIGSTOP. Calls and timers meanwhile arrive on resume. */
@@ -77,6 +82,13 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
     outside(point, call) {
       return passes(`before ${point}`) ? answered(point, call) : never();
     },
+    atOnce(point, call) {
+      if (!passes(`before ${point}`)) throw new ProcessEnded();
+      const result = call();
+      if (!passes(`after ${point}`)) throw new ProcessEnded();
+      return result;
+    },
+    logOf: (log) => logWhile(() => alive, log),
     into: (point, call) =>
       new Promise((resolve, reject) => inside(() => void (passes(`before ${point}`) && answered(point, call).then(resolve, reject)))),
     freeze() {
@@ -91,10 +103,38 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
   };
 }
 
+function logWhile(isAlive: () => boolean, log: Logger): Logger {
+  const line =
+    (level: LogLevel) =>
+    (message: string, fields?: LogFields): void =>
+      void (isAlive() && log[level](message, fields));
+  const child = (fields: LogFields): Logger => logWhile(isAlive, log.child(fields));
+  return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error"), child };
+}
+
+/** Ends the code of a dead process that would go on in the same turn. */
+class ProcessEnded extends Error {}
+
 /** A promise that never settles, as seen by a dead process. */
 function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
+
+type AtOnce = { [Name in keyof Store]: ReturnType<Store[Name]> extends Promise<unknown> ? never : Name }[keyof Store];
+
+/** Operations of the store that answer at once. */
+const AT_ONCE: { readonly [name in AtOnce]: true } = {
+  claimEvents: true,
+  complete: true,
+  dueIntents: true,
+  dueWork: true,
+  expireIntents: true,
+  finishRun: true,
+  loadState: true,
+  nextDue: true,
+  parkEvent: true,
+  retryEvent: true,
+};
 
 /** Wraps the store for a living process. `onCommit` gets every completed operation, even if the process died meanwhile. */
 export function storeOf(process: SimulatedProcess, store: Store, onCommit: (operation: string) => void): Store {
@@ -106,12 +146,20 @@ export function storeOf(process: SimulatedProcess, store: Store, onCommit: (oper
       const operation: unknown = Reflect.get(target, name);
       if (typeof operation !== "function") return operation;
       const label = String(name);
-      const wrapper = (...args: unknown[]): Promise<unknown> =>
+      const call = (args: unknown[]): unknown => Reflect.apply(operation, target, args) as unknown;
+      const later = (...args: unknown[]): Promise<unknown> =>
         process.outside(label, async () => {
-          const result: unknown = await Reflect.apply(operation, target, args);
+          const result = await call(args);
           onCommit(label);
           return result;
         });
+      const atOnce = (...args: unknown[]): unknown =>
+        process.atOnce(label, () => {
+          const result = call(args);
+          onCommit(label);
+          return result;
+        });
+      const wrapper = Object.hasOwn(AT_ONCE, label) ? atOnce : later;
       wrapped.set(name, wrapper);
       return wrapper;
     },

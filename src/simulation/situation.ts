@@ -2,6 +2,7 @@
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import { defined } from "../core/defined.ts";
+import { HOUR } from "../core/units.ts";
 import { seededRandom } from "../core/random.ts";
 import { virtualClock, type VirtualClock } from "../core/virtual-clock.ts";
 import type { Assumptions } from "../local-network/assumptions.ts";
@@ -10,12 +11,19 @@ import type { LocalNetwork, Provisioned } from "../local-network/options.ts";
 import { createLocalNetwork } from "../local-network/local-network.ts";
 import type { ResidentOptions } from "../local-network/residents/residents.ts";
 
-interface Setting {
+/** A network in a named situation: who lives there, how it differs from the default, its faults. */
+export interface Setting {
   readonly residents?: ResidentOptions;
   readonly assume?: Partial<Assumptions>;
   /** Injects each fault into this share of the requests. */
   readonly mishaps?: readonly { readonly share: number; readonly mishap: Fault }[];
 }
+
+/** Few activities of residents, so that a year passes in minutes: a task every half hour, a post every ten minutes. */
+export const UNHURRIED: ResidentOptions = {
+  perMinute: { post: 0.1, reply: 0.1, like: 0.1, follow: 0.01, offer: 0.03, work: 0.03 },
+  jobDeadlineMs: 12 * HOUR,
+};
 
 /** Named situations for tests. */
 export const SITUATIONS = {

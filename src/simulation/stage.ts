@@ -41,6 +41,8 @@ export interface Stage {
   readonly disk: Disk;
   /** The rates that the seed chose. */
   readonly faults: FaultRates;
+  /** Cuts the machine off the network, or joins it again. */
+  setOutage(down: boolean): void;
   /** Ends all faults and all traffic of others. */
   heal(): void;
 }
@@ -51,7 +53,10 @@ interface Conditions {
   outage: boolean;
 }
 
-export function openStage(options: SimulateOptions, specialists: readonly Specialist[]): Stage {
+/** Options of a run, and the requests that the network's own record keeps (default 1,000). */
+export type StageOptions = SimulateOptions & { readonly keptRequests?: number };
+
+export function openStage(options: StageOptions, specialists: readonly Specialist[]): Stage {
   const { seed = DEFAULT_SEED, set = "b" } = options;
   const handles = specialists.map(({ handle }) => handle);
   const clock = virtualClock();
@@ -89,6 +94,7 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
   const note = (what: string): void => trace.note(clock.now(), what);
   const oracle = createOracle({ clock, disk, network, specialists, intentHeader: intentHeaderOf(profile) });
   const liveness = createLiveness({ clock, db: disk.db, onLate: (what) => oracle.isLate(what) });
+  const setOutage = (down: boolean): void => void (conditions.outage = down);
   const onWrite = (): void => faultSchedule.pileUp();
   const scene = { options, specialists, clock, random, profile, network, keys, conditions, disk, tally, oracle, liveness, note, onWrite };
   const machine = createSimulatedMachine(scene);
@@ -105,7 +111,7 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
     note,
     rotate: (handle) => network.regenerateKey(handle, set),
     pasteKey: (handle, key) => void keys.set(handle, key),
-    setOutage: (down) => void (conditions.outage = down),
+    setOutage,
     disturb: (until) => liveness.disturb(until),
   });
   const heal = (): void => {
@@ -114,7 +120,7 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
     crowd.stop();
     faultSchedule.heal();
   };
-  return { clock, network, crowd, machine, faultSchedule, oracle, liveness, tally, trace, disk, faults, heal };
+  return { clock, network, crowd, machine, faultSchedule, oracle, liveness, tally, trace, disk, faults, setOutage, heal };
 }
 
 interface Ground {
@@ -123,13 +129,13 @@ interface Ground {
   readonly deliver: Deliver;
 }
 
-function openNetwork({ residents, assume }: SimulateOptions, { clock, random, deliver }: Ground): LocalNetwork {
+function openNetwork({ residents, assume, keptRequests = 1_000 }: StageOptions, { clock, random, deliver }: Ground): LocalNetwork {
   return createLocalNetwork({
     clock,
     random: random.fork("network"),
     scale: SCALE,
     webhooks: { deliver },
-    keep: { requests: 1_000 },
+    keep: { requests: keptRequests },
     ...(residents === undefined ? {} : { residents }),
     assume: { webhookRetriesMs: DEFAULT_ASSUMPTIONS.webhookRetriesMs.map((ms) => Math.ceil(ms / SCALE)), ...assume },
   });

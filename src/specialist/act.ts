@@ -2,7 +2,7 @@
 import type { OperationInput, OperationName } from "../contract/operations.ts";
 import type { Agent, Community, Job, NetworkRecord, Post, SearchResult, Stats } from "../contract/records.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import type { IfJson, Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Duration } from "../core/units.ts";
 
@@ -11,8 +11,8 @@ export interface IntentRef {
   readonly intent: IntentId;
 }
 
-/** An object of the network, its id, or the intent that will create it. */
-export type Target = string | { readonly id: string } | IntentRef;
+/** An object of the network (of this kind, if it is a record), its id, or the intent that will create it. */
+export type Target<Kind extends string = string> = string | { readonly id: string; readonly kind?: Kind } | IntentRef;
 
 /** Options of one decision: a label and data for its receipt, a time after which it is not sent. */
 export interface IntentOptions {
@@ -29,16 +29,16 @@ export interface IntentOptions {
 /** Interface of a handler. Every action returns at once with a reference; its result comes back as an event. */
 export interface Act {
   post(content: string, options?: IntentOptions & { readonly community?: string }): IntentRef;
-  reply(to: Target, content: string, options?: IntentOptions): IntentRef;
+  reply(to: Target<"post">, content: string, options?: IntentOptions): IntentRef;
   /** Set A has likes only: a down-vote there is refused before any call. */
-  vote(post: Target, direction?: "up" | "down", options?: IntentOptions): IntentRef;
+  vote(post: Target<"post">, direction?: "up" | "down", options?: IntentOptions): IntentRef;
   /** Deletes a post of the specialist's own (Set A). */
-  remove(post: Target, options?: IntentOptions): IntentRef;
-  apply(job: Target, input?: OperationInput<"jobs.apply">, options?: IntentOptions): IntentRef;
-  submit(job: Target, deliverable: Json, options?: IntentOptions): IntentRef;
+  remove(post: Target<"post">, options?: IntentOptions): IntentRef;
+  apply(job: Target<"job">, input?: OperationInput<"jobs.apply">, options?: IntentOptions): IntentRef;
+  submit<Value>(job: Target<"job">, deliverable: Value & IfJson<Value>, options?: IntentOptions): IntentRef;
   createJob(input: OperationInput<"jobs.create">, options?: IntentOptions): IntentRef;
-  join(community: Target, options?: IntentOptions): IntentRef;
-  leave(community: Target, options?: IntentOptions): IntentRef;
+  join(community: Target<"community">, options?: IntentOptions): IntentRef;
+  leave(community: Target<"community">, options?: IntentOptions): IntentRef;
   updateProfile(input: OperationInput<"agents.update">, options?: IntentOptions): IntentRef;
   /** Any write by name, including the extra operations of a profile. */
   perform(operation: string, call: { readonly target?: Target; readonly input?: JsonObject }, options?: IntentOptions): IntentRef;
@@ -50,6 +50,11 @@ export interface Act {
    * value is not JSON of at most 256 KiB.
    */
   step<Value extends Json>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value>;
+  /** The same for interfaces, whose every member JSON has to keep. */
+  step<Value extends object>(
+    name: string,
+    work: (signal: AbortSignal) => (Value & IfJson<Value>) | Promise<Value & IfJson<Value>>,
+  ): Promise<Value>;
 
   /** Time at which this handling first began, in ms since the epoch: the same on every re-run. */
   readonly now: number;
@@ -65,13 +70,37 @@ export interface Act {
   readonly me: { readonly handle: Handle; readonly id: string | undefined };
 }
 
+/** The actions of `act`, each with its operation. */
+interface Actions {
+  readonly post: "posts.create";
+  readonly reply: "posts.reply";
+  readonly vote: "posts.vote";
+  readonly remove: "posts.delete";
+  readonly apply: "jobs.apply";
+  readonly submit: "jobs.submit";
+  readonly createJob: "jobs.create";
+  readonly join: "communities.join";
+  readonly leave: "communities.leave";
+  readonly updateProfile: "agents.update";
+}
+
+/** `act` of a specialist that may do these operations, with the type of its state: the actions outside `may` are missing. */
+export type ActFor<May extends string, State = JsonObject> = Omit<Act, keyof Actions | "perform" | "state"> & {
+  readonly [Action in keyof Actions as Actions[Action] extends May ? Action : never]: Act[Action];
+} & {
+  /** The specialist's own value, stored when the handler returns. At most 256 KiB of JSON. */
+  state: State;
+  /** Any write of `may` by name, including the extra operations of a profile. */
+  perform(operation: May, call: { readonly target?: Target; readonly input?: JsonObject }, options?: IntentOptions): IntentRef;
+};
+
 type Page = { readonly limit?: number; readonly cursor?: string };
 
 /** Reads, charged to the quota and stored with the run. A read that the quota cannot afford now suspends the run. */
 export interface Reads {
-  post(id: Target): Promise<Post>;
+  post(id: Target<"post">): Promise<Post>;
   posts(query?: Page & { readonly author?: string; readonly community?: string }): Promise<readonly Post[]>;
-  job(id: Target): Promise<Job>;
+  job(id: Target<"job">): Promise<Job>;
   jobs(query?: Page & { readonly skill?: string; readonly status?: string }): Promise<readonly Job[]>;
   agent(id: string): Promise<Agent>;
   agents(query?: Page): Promise<readonly Agent[]>;

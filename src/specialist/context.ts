@@ -1,18 +1,21 @@
 /** Builds the `act` of one run: every action becomes a draft, every read and step is stored. */
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
+import { durationMs } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
-import { labels, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
+import { bounded, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
+import type { GivenInput } from "./operation-rules.ts";
 
 /** A handler with more decisions than this is broken. */
 export const MAX_INTENTS_PER_RUN = 100;
 /** Steps and reads of one handling; each is a row, held in memory until the handling ends. */
 export const MAX_STEPS_PER_RUN = 1_000;
+const NOTHING: JsonObject = Object.freeze({});
 const NO_OPTIONS: IntentOptions = Object.freeze({});
 
 export interface RunTools {
@@ -50,14 +53,14 @@ class Context implements RunContext {
   #reads: Reads | undefined;
   #random: Random | undefined;
   #log: Logger | undefined;
-  #state: JsonObject;
-  /** The text of the specialist's value before the first look at it: a handler may change it in place. */
+  /** The specialist's value. */
+  #state: JsonObject = NOTHING;
+  /** Its text before the first look at it: a handler may change it in place. Undefined before that look. */
   #before: string | undefined;
 
   constructor(request: RunRequest, tools: RunTools) {
     this.request = request;
     this.#tools = tools;
-    this.#state = request.state;
     this.act = new RunAct(this);
   }
 
@@ -78,14 +81,20 @@ class Context implements RunContext {
   }
 
   get state(): JsonObject {
-    this.#before ??= JSON.stringify(this.request.state);
+    this.#look();
     return this.#state;
   }
 
   set state(value: JsonObject) {
     this.#alive();
-    this.#before ??= JSON.stringify(this.request.state);
+    this.#look();
     this.#state = value;
+  }
+
+  #look(): void {
+    if (this.#before !== undefined) return;
+    this.#state = this.request.state;
+    this.#before = JSON.stringify(this.#state);
   }
 
   random(): number {
@@ -108,7 +117,7 @@ class Context implements RunContext {
   }
 
   /** Turns a decision into a draft, in written order; equal decisions become one draft. */
-  decide(operation: string, target: Target | undefined, input: JsonObject, options: IntentOptions = NO_OPTIONS): IntentRef {
+  decide(operation: string, target: Target | undefined, input: GivenInput, options: IntentOptions = NO_OPTIONS): IntentRef {
     this.#alive();
     const { request } = this;
     const rule = request.rules.of(operation);
@@ -124,6 +133,7 @@ class Context implements RunContext {
     if (drafts.length >= MAX_INTENTS_PER_RUN)
       throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);
     const id = request.newIntentId();
+    const said = speech(request, operation, target, wanted, checked, rule);
     drafts.push({
       id,
       ordinal: drafts.length,
@@ -133,11 +143,16 @@ class Context implements RunContext {
       lane: rule.lane,
       hops: request.event.hops,
       conflictKey: `${request.me.handle}|${operation}|${wanted.id ?? wanted.intent ?? sha256(checked).slice(0, 16)}`,
-      ...(wanted.id === undefined ? {} : { target: wanted.id }),
-      ...(wanted.intent === undefined ? {} : { targetIntent: wanted.intent }),
-      ...speech(request, operation, target, wanted, checked, rule),
-      ...(rule.review === undefined ? {} : { review: rule.review(wanted.id ?? wanted.intent, checked) }),
-      ...labels(options, request.clock.now()),
+      target: wanted.id,
+      targetIntent: wanted.intent,
+      thread: said.thread,
+      author: said.author,
+      textHash: said.textHash,
+      refusal: said.refusal,
+      review: rule.review?.(wanted.id ?? wanted.intent, checked),
+      label: options.key,
+      data: options.data === undefined ? undefined : bounded(options.data),
+      expiresAt: options.expiresIn === undefined ? undefined : request.clock.now() + durationMs(options.expiresIn),
     });
     return { intent: id };
   }
@@ -277,16 +292,16 @@ class RunAct implements Act {
 
 function createSteps(request: RunRequest, tools: RunTools, another: () => void): Act["step"] {
   const used = new Set<string>();
-  return async (name, work) => {
+  return async <Value>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value> => {
     another();
     if (used.has(name))
       throw new Refused("step_repeated", `expected each step of a run to have its own name, got ${JSON.stringify(name)} twice`);
     used.add(name);
     const stored = request.steps.get(`step:${name}`);
-    if (stored !== undefined) return stored as Awaited<ReturnType<typeof work>>;
+    if (stored !== undefined) return stored as Value;
     const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal()));
     await request.saveStep(`step:${name}`, value);
-    return value as Awaited<ReturnType<typeof work>>;
+    return value as Value;
   };
 }
 

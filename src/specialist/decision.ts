@@ -2,10 +2,9 @@
 import { Refused, Retryable } from "../core/errors.ts";
 import { fieldPaths, firstAt } from "../contract/reading/field-path.ts";
 import { isObject, sha256, type Json, type JsonObject } from "../core/json.ts";
-import { durationMs } from "../core/units.ts";
-import type { IntentOptions, IntentRef, Target } from "./act.ts";
 import type { DraftIntent, IntentRefusal } from "./intent-draft.ts";
-import type { OperationRule } from "./operation-rules.ts";
+import type { GivenInput, OperationRule } from "./operation-rules.ts";
+import type { IntentRef, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 
 const MAX_DATA_BYTES = 16 * 1024;
@@ -18,27 +17,16 @@ export function speech(
   wanted: ResolvedTarget,
   input: JsonObject,
   rule: OperationRule,
-): Partial<DraftIntent> {
+): Pick<DraftIntent, "thread" | "author" | "textHash" | "refusal"> {
   const said = typeof input["content"] === "string" ? input["content"] : undefined;
-  const textHash = said === undefined ? {} : { textHash: sha256(said.trim().toLowerCase()) };
-  const refused = (refusal: OperationRule["refusal"]) => (refusal === undefined ? {} : { refusal });
-  if (operation !== "posts.reply") return { ...textHash, ...refused(rule.refusal) };
+  const textHash = said === undefined ? undefined : sha256(said.trim().toLowerCase());
+  if (operation !== "posts.reply") return { textHash, refusal: rule.refusal };
   const post = postOf(target) ?? (wanted.id === undefined ? undefined : eventPost(request.event.payload, wanted.id));
-  const author = post?.authorId ?? post?.authorHandle;
-  const thread = post?.threadId ?? post?.parentId ?? wanted.id;
   return {
-    ...textHash,
-    ...(thread === undefined ? {} : { thread }),
-    ...(author === undefined ? {} : { author }),
-    ...refused(rule.refusal ?? selfReply(request.me, post)),
-  };
-}
-
-export function labels(options: IntentOptions, now: number): Partial<DraftIntent> {
-  return {
-    ...(options.key === undefined ? {} : { label: options.key }),
-    ...(options.data === undefined ? {} : { data: bounded(options.data) }),
-    ...(options.expiresIn === undefined ? {} : { expiresAt: now + durationMs(options.expiresIn) }),
+    textHash,
+    thread: post?.threadId ?? post?.parentId ?? wanted.id,
+    author: post?.authorId ?? post?.authorHandle,
+    refusal: rule.refusal ?? selfReply(request.me, post),
   };
 }
 
@@ -64,8 +52,8 @@ export function withRecord(
   { from = {} }: OperationRule,
   target: Target | undefined,
   { id }: ResolvedTarget,
-  input: JsonObject,
-): JsonObject {
+  input: GivenInput,
+): GivenInput {
   const wanted = Object.entries(from).filter(([name]) => input[name] === undefined);
   if (wanted.length === 0) return input;
   const record = typeof target === "object" && "id" in target ? (target as { readonly raw?: Json }) : undefined;
@@ -86,10 +74,10 @@ export function mine(rule: OperationRule, me: RunRequest["me"]): string {
 }
 
 interface PostLike {
-  readonly authorId?: string;
-  readonly authorHandle?: string;
-  readonly parentId?: string;
-  readonly threadId?: string;
+  readonly authorId: string | undefined;
+  readonly authorHandle: string | undefined;
+  readonly parentId: string | undefined;
+  readonly threadId: string | undefined;
 }
 
 function postOf(target: Target | undefined): PostLike | undefined {
@@ -100,9 +88,12 @@ function eventPost(payload: Json, id: string): PostLike | undefined {
   return isObject(payload) && payload["id"] === id ? postLike(payload) : undefined;
 }
 
-function postLike(value: { readonly [name: string]: unknown }): PostLike {
-  const text = (name: string) => (typeof value[name] === "string" ? { [name]: value[name] } : {});
-  return { ...text("authorId"), ...text("authorHandle"), ...text("parentId"), ...text("threadId") };
+function postLike({ authorId, authorHandle, parentId, threadId }: { readonly [name: string]: unknown }): PostLike {
+  return { authorId: asText(authorId), authorHandle: asText(authorHandle), parentId: asText(parentId), threadId: asText(threadId) };
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 /** Refuses replies to oneself, also while one's own id is not known yet. */
@@ -115,7 +106,8 @@ function selfReply(me: RunRequest["me"], post: PostLike | undefined): IntentRefu
   return undefined;
 }
 
-function bounded(data: Json): Json {
+/** Throws `Refused` (`value_invalid`) for data that is too long. */
+export function bounded(data: Json): Json {
   const json = storable("data", data);
   if (JSON.stringify(json).length > MAX_DATA_BYTES)
     throw new Refused("value_invalid", `expected data to be at most ${MAX_DATA_BYTES} bytes of JSON`);

@@ -1,9 +1,10 @@
 /** The definition of a specialist: data and behaviours, checked once, then frozen. */
 import type { EventKind, EventPayloads, ExtraEvent, ExtraEventKind } from "../contract/event-kinds.ts";
-import type { Lane, OperationName } from "../contract/operations.ts";
+import type { Lane, OperationName, WriteName } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { Duration, Money } from "../core/units.ts";
-import type { Act } from "./act.ts";
+import type { IfJson, Json, JsonObject } from "../core/json.ts";
+import type { Act, ActFor } from "./act.ts";
 
 /** Start of a new watch: new items from now on, all items, or those since a date. */
 export type WatchFrom = "now" | "start" | (string & {});
@@ -63,7 +64,7 @@ export interface Brakes {
 export type OnMissed = "skip" | "once" | { readonly all: number };
 
 /** A time that repeats, as a cron expression or an interval, and the function that runs then. */
-export interface ScheduleDefinition {
+export interface ScheduleDefinition<A = Act> {
   /** A cron expression (five or six fields); `every` is the alternative. */
   readonly cron?: string;
   /** An interval; the first run comes one (jittered) interval after the start. */
@@ -76,15 +77,15 @@ export interface ScheduleDefinition {
   readonly quiet?: string;
   /** Policy for runs missed while the process was down. Default `"skip"`. */
   readonly onMissed?: OnMissed;
-  run(act: Act): unknown;
+  run(act: A): unknown;
 }
 
 /** The result of a handler is ignored; a promise is awaited. */
-type Handler<Payload> = (payload: Payload, act: Act) => unknown;
+type Handler<Payload, A> = (payload: Payload, act: A) => unknown;
 
 /** One function for each kind of event. It decides through `act`, and its return value is not used. */
-export type Handlers = { readonly [kind in EventKind]?: Handler<EventPayloads[kind]> } & {
-  readonly [kind in ExtraEventKind]?: Handler<ExtraEvent>;
+export type Handlers<A = Act> = { readonly [kind in EventKind]?: Handler<EventPayloads[kind], A> } & {
+  readonly [kind in ExtraEventKind]?: Handler<ExtraEvent, A>;
 };
 
 /** A specialist as a user writes it: data and behaviours. Every field but `handle` has a default. */
@@ -121,7 +122,39 @@ export interface SpecialistDefinition {
   readonly instructions?: string;
 }
 
+/**
+ * The operations that profiles add, for `may`. Declare yours once:
+ * `declare module "retinue" { interface ExtraOperations { "posts.pin": true } }`.
+ */
+export interface ExtraOperations {}
+
+/** The words of `may`: every write of the interface, and the declared ones of profiles. */
+export type MayName = WriteName | keyof ExtraOperations;
+
+/** The state of a definition: an empty list and `null`, which say nothing of what comes, are of any JSON. */
+export type StateOf<State> = {
+  [Name in keyof State]: [State[Name]] extends [readonly never[]] ? readonly Json[] : [State[Name]] extends [null] ? Json : State[Name];
+};
+
+/** A definition whose handlers get the actions of its `may` only, and a state of the type of its `initialState`. */
+export type TypedDefinition<May extends MayName, State extends object> = Omit<
+  SpecialistDefinition,
+  "may" | "review" | "initialState" | "on" | "schedules"
+> & {
+  /** The permitted writes; every other one is refused. Default: none. */
+  readonly may?: readonly May[];
+  /** Writes of `may` that wait until the Guardian approves. */
+  readonly review?: readonly NoInfer<May>[];
+  /** The specialist's own value before its first run; JSON. Its type is that of `act.state`. */
+  readonly initialState?: State & IfJson<State>;
+  readonly on?: Handlers<ActFor<NoInfer<May>, StateOf<NoInfer<State>>>>;
+  readonly schedules?: { readonly [name: string]: ScheduleDefinition<ActFor<NoInfer<May>, StateOf<NoInfer<State>>>> };
+};
+
 /** Declares a specialist. The value is checked when it is loaded, so that an error can name its file. */
-export function defineSpecialist<const Definition extends SpecialistDefinition>(definition: Definition): Definition {
+export function defineSpecialist<May extends MayName = never, State extends object = JsonObject>(
+  definition: TypedDefinition<May, State>,
+): SpecialistDefinition;
+export function defineSpecialist(definition: object): object {
   return definition;
 }

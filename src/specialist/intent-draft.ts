@@ -11,26 +11,26 @@ export interface DraftIntent {
   /** Position in the order of its run's decisions. */
   readonly ordinal: number;
   readonly operation: string;
-  readonly target?: string;
+  readonly target?: string | undefined;
   /** The intent that creates the target. */
-  readonly targetIntent?: IntentId;
+  readonly targetIntent?: IntentId | undefined;
   readonly input: JsonObject;
   readonly effect: Effect;
   readonly lane: Lane;
-  readonly thread?: string;
+  readonly thread?: string | undefined;
   /** The account it replies to, for the brakes. */
-  readonly author?: string;
+  readonly author?: string | undefined;
   /** Hash of its text, if it has one. */
-  readonly textHash?: string;
+  readonly textHash?: string | undefined;
   readonly conflictKey: string;
   readonly hops: number;
-  readonly label?: string;
-  readonly data?: Json;
-  readonly expiresAt?: number;
+  readonly label?: string | undefined;
+  readonly data?: Json | undefined;
+  readonly expiresAt?: number | undefined;
   /** The Guardian's approval to wait for, bound to this payload. */
-  readonly review?: { readonly payloadHash: string; readonly amount: Money | undefined; readonly expiresAt: number };
+  readonly review?: { readonly payloadHash: string; readonly amount: Money | undefined; readonly expiresAt: number } | undefined;
   /** Refused before it became ready: stored with the reason, and never sent. */
-  readonly refusal?: { readonly code: AnyCode; readonly message: string };
+  readonly refusal?: { readonly code: AnyCode; readonly message: string } | undefined;
 }
 
 /** Our own recent texts, as the brakes count them. */

@@ -24,9 +24,12 @@ export interface OperationRule {
   readonly refusal?: Refusal;
 }
 
+/** An input as a definition gives it, before it is checked. */
+export type GivenInput = { readonly [name: string]: unknown };
+
 export interface OperationRules {
   /** Throws `Refused` `operation_unknown` for a name in neither the interface nor the profile. */
   of(operation: string): OperationRule;
   /** Returns the input to store, with defaults filled. Throws `Refused` `input_invalid` with the expectation. */
-  input(operation: string, input: JsonObject): JsonObject;
+  input(operation: string, input: GivenInput): JsonObject;
 }

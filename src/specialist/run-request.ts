@@ -18,7 +18,7 @@ export interface ReadCall {
 /** A charged read: its value, or the time at which the quota has room for it. */
 export type HandlerRead = { readonly value: Json } | { readonly suspendedUntil: number; readonly reason: string };
 
-/** Inputs of one handling. All of them come from outside, so that a run can be replayed. */
+/** Inputs of one handling. All of them come from outside, so that a run can be replayed. `state` is read once. */
 export interface RunRequest {
   readonly event: { readonly id: string; readonly kind: string; readonly payload: Json; readonly hops: number; readonly beganAt: number };
   readonly steps: ReadonlyMap<string, Json>;
@@ -26,9 +26,9 @@ export interface RunRequest {
   readonly state: JsonObject;
   readonly rules: OperationRules;
   readonly deadlineMs: number;
-  readonly read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>;
-  readonly saveStep: (name: string, value: Json) => Promise<void>;
-  readonly newIntentId: () => IntentId;
+  read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead>;
+  saveStep(name: string, value: Json): Promise<void>;
+  newIntentId(): IntentId;
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
   readonly log: Logger;

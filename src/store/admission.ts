@@ -12,8 +12,8 @@ import type { NewEvent, WatchWrite } from "../contract/event.ts";
 export interface Admit {
   readonly request: AdmissionRequest;
   /** For writes: the intent's row, which must still be ready. */
-  readonly intent?: { readonly seq: number; readonly id: IntentId; readonly conflictKey: string };
-  readonly target?: string;
+  readonly intent?: { readonly seq: number; readonly id: IntentId; readonly conflictKey: string } | undefined;
+  readonly target?: string | undefined;
   readonly now: number;
   readonly deadlineAt: number;
   /** Time at which an open hold counts as spent. */
@@ -21,7 +21,7 @@ export interface Admit {
   /** The part of the view that is not in the store. */
   readonly known: Pick<AdmissionView, "may" | "review" | "caps"> & {
     /** A halt that the store does not have. */
-    readonly halt?: Stop;
+    readonly halt?: Stop | undefined;
   };
 }
 
@@ -62,9 +62,9 @@ export interface Completion {
 }
 
 export interface AdmissionStore {
-  /** The one transaction that lets a request leave. `decide` is pure and synchronous. */
+  /** The one transaction that lets a request leave: resolves once its row is on disk. `decide` is pure and synchronous. */
   admit(admit: Admit, decide: Decide): Promise<Admission>;
   /** The present verdict of `admit`. Changes nothing. */
   explain(admit: Admit, decide: Decide): Promise<Verdict>;
-  complete(settlement: Completion): Promise<void>;
+  complete(settlement: Completion): void;
 }

@@ -65,11 +65,16 @@ export const MAX_CRASHES = 3;
 export interface InboxStore {
   /** Inserts new events and moves the cursors, in one transaction. Returns the new events. */
   putEvents(arrival: Arrival, now: number): Promise<{ readonly fresh: readonly NewEvent[]; readonly known: number }>;
-  /** Claims up to `limit` due events, oldest first and one at a time per thread. Each counts as a crash until it is returned. */
-  claimEvents(specialist: Handle, now: number, limit: number): Promise<readonly ClaimedEvent[]>;
+  /**
+   * Claims up to `limit` due events, oldest first and one at a time per thread. Each counts as a crash until it is returned; no handler may
+   * begin with one before `committed`, since an event that ends the process must have been counted.
+   */
+  claimEvents(specialist: Handle, now: number, limit: number): readonly ClaimedEvent[];
+  /** Resolves once everything written so far is committed. */
+  committed(): Promise<void>;
   /** Returns an event to be handled again at `notBefore`. `failed` counts as an attempt; without a note it keeps the present one. */
-  retryEvent(seq: number, change: { readonly notBefore: number; readonly failed: boolean; readonly note?: string }): Promise<void>;
-  parkEvent(seq: number, now: number, note: string): Promise<void>;
+  retryEvent(seq: number, change: { readonly notBefore: number; readonly failed: boolean; readonly note?: string }): void;
+  parkEvent(seq: number, now: number, note: string): void;
   /** Retries an event that is parked, or failed and waits for its next try. False if there is none. */
   unparkEvent(specialist: Handle, id: string, now: number): Promise<boolean>;
   /**

@@ -5,6 +5,7 @@ import type { Ledger } from "./store.ts";
 export function ledgerOf(store: Ledger): Ledger {
   return {
     beginLedger: (now) => store.beginLedger(now),
+    passTime: (now) => store.passTime(now),
     admit: (wanted, decide) => store.admit(wanted, decide),
     explain: (wanted, decide) => store.explain(wanted, decide),
     complete: (settlement) => store.complete(settlement),

@@ -46,14 +46,14 @@ export interface SimilarIntents {
 
 export interface OutboxStore {
   /** Due ready intents of these lanes, oldest first, in written order within a run. */
-  dueIntents(specialist: Handle, lanes: readonly Lane[], now: number, limit: number): Promise<readonly Intent[]>;
+  dueIntents(specialist: Handle, lanes: readonly Lane[], now: number, limit: number): readonly Intent[];
   /** Intents in doubt whose next check is due. */
   doubtfulIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
   findIntent(id: string): Promise<Intent | undefined>;
   /** Returns true if the transition was made. */
   moveIntent<By extends Mover>(move: IntentMove<By>): Promise<boolean>;
   /** Cancels expired intents, see {@link expiry}. Returns them as they were. */
-  expireIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
+  expireIntents(specialist: Handle, now: number, limit: number): readonly Intent[];
   /** The network ids among these that intents of the specialist and operation have claimed: other kinds of objects may have equal ids. */
   claimedRefs(by: Pick<Intent, "specialist" | "operation">, refs: readonly string[]): Promise<ReadonlySet<string>>;
   /** Requests of an intent that may have taken effect, by their answers: those that never left did not. */

@@ -20,14 +20,14 @@ export interface FinishedRun {
 }
 
 export interface RunStore {
-  loadState(specialist: Handle): Promise<JsonObject>;
-  /** Stored once: a second value for a name is refused. */
+  loadState(specialist: Handle): JsonObject;
+  /** Stored once: the first value for a name stays. */
   saveStep(seq: number, name: string, value: Json): Promise<void>;
   /**
    * Marks the event done, stores the state, inserts the intents: all or nothing. Throws `Refused` `run_superseded` if the event is no
    * longer claimed by this run.
    */
-  finishRun(run: FinishedRun): Promise<readonly StoredIntent[]>;
+  finishRun(run: FinishedRun): readonly StoredIntent[];
   /** Inserts an event and its finished run in one transaction: for a person's orders. Throws like `finishRun` for a known event. */
   recordRun(event: NewEvent, run: Omit<FinishedRun, "seq">): Promise<readonly StoredIntent[]>;
 }

@@ -57,9 +57,9 @@ export interface SourceStore {
   openWatches(specialist: Handle, kind: WatchRow["kind"], limit: number): Promise<readonly WatchRow[]>;
   findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;
   /** The earliest due time of the specialist, over events, intents of these lanes, doubts, sources and watches. */
-  nextDue(specialist: Handle, lanes: readonly Lane[]): Promise<number | undefined>;
+  nextDue(specialist: Handle, lanes: readonly Lane[]): number | undefined;
   /** The kinds of work due by now, as `nextDue` counts them. */
-  dueWork(specialist: Handle, lanes: readonly Lane[], now: number): Promise<readonly WorkKind[]>;
+  dueWork(specialist: Handle, lanes: readonly Lane[], now: number): readonly WorkKind[];
   /** The due times of all specialists, over all lanes, for the start. */
   firstDues(): Promise<readonly FirstDue[]>;
 }

@@ -28,6 +28,8 @@ export interface Recovered {
 export interface Ledger extends AdmissionStore, ControlStore, MetadataStore {
   /** At the start of a process that does not recover the rest of the store: continues the ledger's time. */
   beginLedger(now: number): Promise<void>;
+  /** Stores that time has passed, so that a crash does not forget it: the windows of quota age by it. */
+  passTime(now: number): Promise<void>;
 }
 
 export interface Store

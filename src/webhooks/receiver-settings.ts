@@ -3,6 +3,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import { Misconfigured } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { SECOND } from "../core/units.ts";
+import type { NetworkSecrets } from "./network-secrets.ts";
 import { innerAddress } from "./receiver/public-address.ts";
 
 export interface ReceiverSettings {
@@ -22,6 +23,8 @@ export interface ReceiverSettings {
   readonly local?: boolean;
   /** A specialist's secrets. Read again every few seconds, so that they can be rotated at run time; the first one signs registrations. */
   readonly readSecrets: (handle: string) => readonly Secret[];
+  /** Keeps the secrets that a network chose itself. Default: they last as long as this process, and webhooks are then made again. */
+  readonly networkSecrets?: NetworkSecrets;
 }
 
 const SECRETS_KEPT_MS = 5 * SECOND;

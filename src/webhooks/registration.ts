@@ -25,6 +25,17 @@ export type RegistrationState =
   /** The check could not be made now. */
   | { readonly kind: "deferred"; readonly until: number; readonly why: string };
 
+export interface RegistrationShown {
+  readonly kind: RegistrationState["kind"];
+  readonly why?: string;
+}
+
+/** A registration without its secret, for status. */
+export function shownRegistration(state: RegistrationState | undefined): RegistrationShown {
+  if (state === undefined) return { kind: "notNeeded", why: "not checked yet" };
+  return { kind: state.kind, ...("why" in state ? { why: state.why } : {}) };
+}
+
 export interface WantedWebhook {
   readonly url: string;
   /** The part of the address to store: it may end in a secret. Default: all of it. */

@@ -15,14 +15,10 @@ import { createHints, type Hints } from "./hints.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import { checkReceiver, deliveryRoute, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
-import { keepRegistered, unregister, type RegistrationState } from "./registration.ts";
+import { recallSecret, rememberSecret } from "./network-secrets.ts";
+import { keepRegistered, shownRegistration, unregister, type RegistrationShown, type RegistrationState } from "./registration.ts";
 import type { CoverageShown } from "../polling/webhook-coverage.ts";
 import type { DeliveryCount } from "../store/deliveries.ts";
-
-export interface RegistrationShown {
-  readonly kind: RegistrationState["kind"];
-  readonly why?: string;
-}
 
 /**
  * A webhook works once a delivery has been accepted: `unproven` is registered without one, `stopped` if polls have found several events
@@ -168,6 +164,7 @@ class Reception implements Webhooks {
         .saveWebhookHealth(handle, kept, clock.now())
         .catch((error: unknown) => log.error("webhook coverage could not be stored", { handle, message: messageOf(error) }));
     });
+    for (const handle of this.#handles()) await this.#recall(handle);
     if (port !== undefined) this.#listening = await this.#listen({ port, host });
     const route = this.#route();
     if (route !== undefined && this.#settings.local !== true) log.info(`webhooks: ${route}`);
@@ -198,7 +195,10 @@ class Reception implements Webhooks {
 
   async forget(member: Member): Promise<void> {
     if (this.#registeredUrl() === undefined) return;
-    this.#registrations.set(member.specialist.handle, await unregister(this.#parts, member));
+    const { handle } = member.specialist;
+    const state = await unregister(this.#parts, member);
+    this.#registrations.set(handle, state);
+    rememberSecret(this.#parts, this.#settings.networkSecrets, handle, state);
   }
 
   async close(): Promise<void> {
@@ -284,6 +284,7 @@ class Reception implements Webhooks {
     const { clock, log, stopping, coverage } = this.#parts;
     const { handle } = member.specialist;
     let waits = 0;
+    await this.#recall(handle);
     await this.#suspendUnknown(member);
     // Lists that rest on webhooks may be due in half an hour, and nobody was told while no process ran.
     if (coverage.of(handle).state !== "unknown") this.#readLists(member);
@@ -291,7 +292,9 @@ class Reception implements Webhooks {
       const before = this.#registrations.get(handle);
       const [secret] = this.#secrets(handle);
       const state = await this.#register(member, secret);
-      this.#registrations.set(handle, withSecretOf(before, state));
+      const now = withSecretOf(before, state);
+      this.#registrations.set(handle, now);
+      rememberSecret(this.#parts, this.#settings.networkSecrets, handle, now);
       if (state.kind === "registered") {
         coverage.resume(handle);
         // Nobody was told of what happened before it was made.
@@ -305,6 +308,13 @@ class Reception implements Webhooks {
       const until = state.kind === "deferred" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
       await this.#rest(handle, Math.max(SECOND, until - clock.now(), waits === 0 ? 0 : backoffMs(REGISTRATION, waits)), secret);
     }
+  }
+
+  /** Takes up the webhook whose secret the network gave an earlier process. */
+  async #recall(handle: Handle): Promise<void> {
+    if (this.#registrations.has(handle)) return;
+    const kept = await recallSecret(this.#parts, this.#settings.networkSecrets, handle);
+    if (kept !== undefined) this.#registrations.set(handle, { kind: "registered", ...kept });
   }
 
   /** Without the secret that the network chose, no delivery can be verified until the webhook is made again: lists are read meanwhile. */
@@ -384,9 +394,4 @@ function withSecretOf(before: RegistrationState | undefined, now: RegistrationSt
   if (before?.kind !== "registered" || before.secret === undefined) return now;
   if (now.kind === "deferred") return before;
   return now.kind === "registered" && now.webhookId === before.webhookId && now.secret === undefined ? before : now;
-}
-
-function shownRegistration(state: RegistrationState | undefined): RegistrationShown {
-  if (state === undefined) return { kind: "notNeeded", why: "not checked yet" };
-  return { kind: state.kind, ...("why" in state ? { why: state.why } : {}) };
 }

@@ -129,12 +129,15 @@ test("a line of what is sent is never taken for one of ours, however long it is"
   expect(lines.filter((line) => line.startsWith("  │")).every((line) => line.length <= COLUMNS)).toBe(true);
 });
 
+/** Sentences as they were before a terminal's width broke them. */
+const unwrapped = (text: string): string => text.replaceAll(/\n {12}/g, " ");
+
 test("an action that changed while the person read is not approved, and the person reads the change", async (context) => {
   const { atTerminal, state, sql } = await desk(context);
   const raise = (): void => sql("UPDATE approval SET amount = 9000000");
   const { code, stderr } = await atTerminal(["approve", "i1"], "y", raise);
   expect(code).toBe(1);
-  expect(stderr).toContain(
+  expect(unwrapped(stderr)).toContain(
     "error: i1 has changed since it was shown; it may now cost 9 credits\n  try       check it again: retinue approve i1\n",
   );
   expect(await state()).toMatchObject(WAITS);
@@ -144,7 +147,7 @@ test("an action that expired while the person read is not approved either", asyn
   const { atTerminal, state, sql } = await desk(context);
   const { code, stderr } = await atTerminal(["approve", "i1"], "y", () => sql("UPDATE intent SET expires_at = created_at"));
   expect(code).toBe(1);
-  expect(stderr).toContain("error: i1 can no longer be answered: it expired without an answer, ");
+  expect(unwrapped(stderr)).toContain("error: i1 can no longer be answered: it expired without an answer, ");
   expect(await state()).toMatchObject({ state: "cancelled", approval: { over: { how: "expired" } } });
 });
 

@@ -163,7 +163,8 @@ describe("--write", () => {
       const text = readFileSync(join(second.root, "profile.yaml"), "utf8");
       expect(text).toMatch(/^# mine\n/);
       expect(text).toContain("# by hand");
-      expect(text).not.toContain("guesses");
+      expect(text).not.toContain("webhooks.scheme");
+      expect(text).toContain("post.boosted: post.liked");
       const patched = (await readProfile(join(second.root, "profile.yaml"))).profile;
       expect([patched?.set, patched?.webhooks.scheme, patched?.webhooks.signature]).toEqual(["a", "header", ["acme-proof"]]);
     },

@@ -151,4 +151,28 @@ describe("output", () => {
     );
     expect(lines.map(String)).toEqual(["error: m\\u001b[31m\\nerror: forged", "  in        a.ts:3", "  try       h"]);
   });
+
+  test("of a problem is wrapped at words on a terminal, advice aside, which holds commands", () => {
+    const terminal = { ...stream(true), columns: 40 };
+    const hint = "retinue doctor --base-url https://network.example/v1 --write profile.yaml";
+    const lines = problemLines(
+      {
+        level: "error",
+        code: "x:y",
+        message: "the key of scout was refused by the network twice",
+        expected: "a key that the network takes for scout and for quill",
+        hint,
+      },
+      createPaint(false),
+      "/p",
+      terminal,
+    );
+    expect(lines.map(String)).toEqual([
+      "error: the key of scout was refused",
+      "            by the network twice",
+      "  expected  a key that the network takes",
+      "            for scout and for quill",
+      `  try       ${hint}`,
+    ]);
+  });
 });

@@ -44,6 +44,31 @@ test("says no number that cannot happen, and nothing of purposes that nobody ask
   expect(machines.stdout).not.toContain("maxObligations");
 });
 
+test("says which limits of the network count for a specialist, and where each comes from", async () => {
+  const profile = `extends: set-b
+name: molts
+limits:
+  - { name: slow posts, operations: [posts.create], max: 1, per: 30m }
+  - { name: bids, operations: [jobs.apply], max: 3, per: 1h }
+tiers: { free: { perHour: 30 } }
+limitHeaders: { remaining: x-left, windowMs: 5m }
+`;
+  const { root: cwd } = project({ "agents/chatter.ts": CHATTER, "molts.yaml": profile });
+  const env = { RETINUE_KEY_CHATTER: SEPARATE["RETINUE_KEY_CHATTER"] };
+  const { stdout, stderr } = await inProcess(["plan", "--profile", "molts.yaml"], { cwd, env });
+  expect(stderr).toBe("");
+  expect(stdout).toContain("  30 calls an hour and 500 a day, by the free tier of molts\n");
+  expect(stdout).toContain("  slow posts: 1 every 30m, of posts.create\n");
+  expect(stdout).not.toContain("bids");
+  expect(stdout).toMatch(/less if an answer says so: .*x-left \(every 5m\)/);
+  const { stdout: json } = await inProcess(["plan", "--profile", "molts.yaml", "--json"], { cwd, env });
+  expect(JSON.parse(json)).toMatchObject({
+    specialists: [{ networkLimits: [{ from: "tier" }, { from: "profile" }, { from: "headers" }] }],
+  });
+  const plain = await inProcess(["plan"], { cwd, env });
+  expect(plain.stdout).toContain("60 calls an hour and 500 a day, by the free tier as published");
+});
+
 test("shows the calls by purpose with --lanes", async () => {
   const { stdout } = await planned(SEPARATE, "--lanes");
   expect(stdout).toMatch(/Calls a day\nspecialist +obligation +reply +act +watch +poll +explore\n/);

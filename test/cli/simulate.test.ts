@@ -59,7 +59,7 @@ test("requests of a definition are answered by a file, in turn, and one without 
   const answered = json((await simulated(files, ...args, "--fetch", "answers.yaml")).stdout);
   expect(answered).toMatchObject({ failures: {}, undecided: [], intents: { "jobs.apply confirmed": expect.any(Number) } });
   const unanswered = json((await simulated(files, ...args, "--fetch", "others.yaml")).stdout);
-  const what = "caller job.listed: nothing answers POST https://model.example/v1/chat?job=1: add it to the file of --fetch";
+  const what = "caller job.listed: nothing answers POST https://model.example/v1/chat?job=1: add it to the answers of fetch";
   expect(unanswered).toMatchObject({ failures: { [what]: expect.any(Number) }, undecided: ["caller"] });
   const refused = json((await simulated(files, ...args)).stdout);
   expect(Object.keys(refused["failures"] as object)).toEqual([expect.stringContaining("give --fetch <file>")]);

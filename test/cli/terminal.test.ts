@@ -178,6 +178,11 @@ function hostileGuardian(): Guardian {
       const about = id === "specialist" || id === "operation" || id === "event" ? id : "intent";
       return poisoned({ ...EXPLANATION, about }, ["about"]);
     },
+    recording: async () =>
+      poisoned(
+        { recording: 1, handle: WORD, event: { id: WORD, kind: WORD, at: AT, payload: { [HOSTILE]: WORD } }, state: { [HOSTILE]: WORD } },
+        ["recording"],
+      ),
     approve: hostile,
     reject: hostile,
     pause: hostile,
@@ -234,6 +239,7 @@ async function hostileStore(context: TestContext) {
 const COMMANDS: readonly (readonly string[])[] = [
   ["status"],
   ["log"],
+  ["log", "--record", "event"],
   ["deliveries"],
   ["deliveries", "1"],
   ["deliveries", "2"],

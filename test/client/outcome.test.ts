@@ -180,27 +180,6 @@ describe("retry-after", () => {
     const outcome = read("posts.reply", answer(429, body, headers));
     return outcome.class === "limited" ? outcome.retryAfterMs : Number.NaN;
   };
-  test.each([
-    ["30", 30_000],
-    [" 30 ", 30_000],
-    ["1.5", 1_500],
-    ["0", 0],
-    ["-5", 0],
-    ["99999999999999999999", Number.MAX_SAFE_INTEGER],
-    ["soon", undefined],
-    ["", undefined],
-    ["NaN", undefined],
-    ["Infinity", undefined],
-    ["1e9", undefined],
-    ["0x10", undefined],
-    ["3; 4", undefined],
-    [new Date(NOW + 60_000).toUTCString(), 60_000],
-    [new Date(NOW - 60_000).toUTCString(), 0],
-    ["Thursday, 01-Jan-26 00:01:00 GMT", 60_000],
-  ])("%j is %j", (header, expected) => {
-    expect(after({ "retry-after": header })).toBe(expected);
-  });
-
   test("a date is measured by the server's own clock", () => {
     const date = new Date(NOW + 3_600_000).toUTCString();
     expect(after({ date, "retry-after": new Date(NOW + 3_630_000).toUTCString() })).toBe(30_000);
@@ -240,46 +219,6 @@ test("limits in the body are read like headers, where the profile says so", () =
   expect(read("posts.list", answer(200, posts), profile)).toMatchObject({ limits: { remaining: 7, limit: 40, windowMs: 3_600_000 } });
   expect(read("posts.list", answer(200, { posts: [], quota: "none" }), profile)).not.toHaveProperty("limits");
   expect(() => resolveProfile({ extends: "set-b", limitHeaders: { remaining: "body:quota..left" } })).toThrow("the name of a header");
-});
-
-describe("limit headers", () => {
-  test.each<[WireHeaders, object | undefined]>([
-    [{}, undefined],
-    [{ "x-ratelimit-remaining": "7" }, { remaining: 7 }],
-    [{ "x-ratelimit-remaining": "-1" }, { remaining: 0 }],
-    [{ "x-ratelimit-remaining": "lots" }, undefined],
-    [
-      { "ratelimit-remaining": "7", "ratelimit-reset": "60" },
-      { remaining: 7, resetMs: 60_000 },
-    ],
-    [{ "x-ratelimit-reset": String(NOW / 1_000 + 90) }, { resetMs: 90_000 }],
-    [{ "x-ratelimit-reset": String(NOW + 90_000) }, { resetMs: 90_000 }],
-    [{ "x-ratelimit-reset": new Date(NOW + 90_000).toISOString() }, { resetMs: 90_000 }],
-    [
-      { "x-ratelimit-remaining": "7", "x-ratelimit-limit": "10" },
-      { remaining: 7, limit: 10 },
-    ],
-    [
-      { ratelimit: '"burst";r=3;t=60', "ratelimit-policy": '"burst";q=10;w=300' },
-      { remaining: 3, windowMs: 300_000, resetMs: 60_000 },
-    ],
-    [
-      { "x-ratelimit-remaining-hour": "3", "x-ratelimit-remaining-day": "30" },
-      { remainingHour: 3, remainingDay: 30 },
-    ],
-    [{ ratelimit: '"daily";r=30;t=3600, "hourly";r=3;t=60' }, { remainingHour: 3, remainingDay: 30, resetMs: 60_000 }],
-    [
-      { ratelimit: '"a";r=3;t=60, "b";r=30', "ratelimit-policy": '"a";q=60;w=3600, "b";q=500;w=86400' },
-      { remainingHour: 3, remainingDay: 30, resetMs: 60_000 },
-    ],
-    [{ ratelimit: "default;r=5;t=10" }, { remaining: 5, resetMs: 10_000 }],
-    [{ ratelimit: "limit=100, remaining=50, reset=5" }, { remaining: 50, resetMs: 5_000 }],
-    [{ ratelimit: `"x";r=${"9".repeat(2_000)}` }, undefined],
-    [{ ratelimit: "rubbish" }, undefined],
-  ])("%j say %j", (headers, expected) => {
-    const outcome = read("posts.list", answer(200, [], headers));
-    expect(outcome.class === "confirmed" ? outcome.limits : "not confirmed").toEqual(expected);
-  });
 });
 
 test("a 5xx passes on how long the network asked to be left alone", () => {
@@ -340,11 +279,5 @@ describe("a list with further pages that shows its oldest items first", () => {
     expect(drift([1, 2, 2, 3, 4])).toEqual(["oldest-first"]);
   });
 
-  test.each([
-    ["newest first", [5, 4, 3, 2, 1], undefined],
-    ["all of one day", [3, 3, 3, 3, 3], undefined],
-    ["in no order", [1, 2, 4, 3, 5], undefined],
-    ["too few to tell", [1, 2, 3], undefined],
-    ["all of the list", [1, 2, 3, 4, 5], {}],
-  ])("and one with items %s is not", (_name, days, more) => expect(drift(days, more)).toEqual([]));
+  test("and one without further pages is not", () => expect(drift([1, 2, 3, 4, 5], {})).toEqual([]));
 });

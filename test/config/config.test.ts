@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadConfig, readConfig, type Flags } from "../../src/config/config.ts";
 import type { Variables } from "../../src/config/environment.ts";
-import { loadProfile, readProfile } from "../../src/config/profile-file.ts";
 import { CREDITS, DAY, MICROS_PER_UNIT } from "../../src/core/units.ts";
 import { project } from "../harness/project.ts";
 
@@ -272,20 +271,5 @@ describe("secrets", () => {
     expect((await loadConfig({ env: {}, cwd: root, flags: { allowPrivate: true } })).receiver.allowPrivate).toBe(true);
     const { problems } = await readConfig({ env: { RETINUE_WEBHOOK_ALLOW_PRIVATE: "maybe" }, cwd: root });
     expect(problems).toMatchObject([{ code: "boolean_invalid" }]);
-  });
-});
-
-describe("a profile", () => {
-  test("is one of the shipped ones, or a file on top of one", async () => {
-    const { root } = project({ "mine.yaml": "extends: set-a\nname: mine\n" });
-    expect((await loadProfile("set-b")).set).toBe("b");
-    expect(await loadProfile(join(root, "mine.yaml"))).toMatchObject({ set: "a", name: "mine" });
-  });
-
-  test("names each mistake with its line", async () => {
-    const { root } = project({ "mine.yaml": "extends: set-a\noperations:\n  posts.replyy:\n    path: /x\ntimign: {}\n" });
-    const { problems } = await readProfile(join(root, "mine.yaml"));
-    expect(problems).toMatchObject([{ code: "key_unknown", line: 5 }]);
-    await expect(loadProfile(join(root, "none.yaml"))).rejects.toMatchObject({ code: "profile_missing" });
   });
 });

@@ -2,7 +2,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openEnvironment, parseBoolean, parseWhole } from "../../src/config/environment.ts";
+import { openEnvironment } from "../../src/config/environment.ts";
 import { checkKeys, keyReference, keyVariable, type KeyPlace } from "../../src/config/key-sources.ts";
 import { project } from "../harness/project.ts";
 
@@ -91,21 +91,4 @@ describe("what is wrong with keys:", () => {
     chmodSync(file, 0o600);
     expect(check([{ handle: "scout", keyFile: file }], {}, { cwd: root })).toEqual([]);
   });
-});
-
-test("booleans and numbers are read strictly", () => {
-  expect(["1", "TRUE", "yes", "off", "0", "", "y", "2"].map(parseBoolean)).toEqual([
-    true,
-    true,
-    true,
-    false,
-    false,
-    undefined,
-    undefined,
-    undefined,
-  ]);
-  expect(["8080", "-1", "1e3", "1.5", " 5", "", "99999999999999999"].map((text) => parseWhole(text, 0, 65_535))).toEqual([
-    8080,
-    ...Array.from({ length: 6 }),
-  ]);
 });

@@ -30,7 +30,7 @@ async function findingsOf(transport: Transport, more: Partial<DoctorOptions> = {
 
 const SEEDS = Array.from({ length: 60 }, (_, seed) => seed);
 
-test("of 60 networks with other accents, every one is joined by what the doctor drafts", async () => {
+test("of 60 networks with other accents, every one is joined by what the doctor drafts", { timeout: 60_000 }, async () => {
   const failed: string[] = [];
   for (const seed of SEEDS) {
     const network = accent(seed);
@@ -247,4 +247,13 @@ describe("a draft that is added to a written profile", () => {
       guesses: ["lists.post", "records.post.authorHandle"],
     });
   });
+});
+
+test("headers of limits under other names are proposed by their names", async () => {
+  const headers = { "x-quota-left": "5", "x-quota-refill": "60" };
+  const findings = await findingsOf(() => Promise.resolve({ kind: "answer", status: 200, headers, text: "[]", elapsedMs: 1 }));
+  expect(findings.find(({ step }) => step === "limits")?.proposals).toMatchObject([
+    { path: ["limitHeaders", "remaining"], isDoubtful: true },
+    { path: ["limitHeaders", "reset"], isDoubtful: true },
+  ]);
 });

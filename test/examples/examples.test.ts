@@ -8,7 +8,7 @@ import { createLocalNetwork, seededRandom, simulate, systemClock } from "retinue
 import { loadDefinitions } from "../../src/config/definitions.ts";
 import { startProgram } from "../../examples/embedding/main.ts";
 import dailyDigest from "../../examples/scheduled-digest/digest.ts";
-import jobWorker from "../../examples/job-worker/job-worker.ts";
+import finder from "../../templates/worker/agents/finder.ts";
 import thrifty from "../../examples/thrifty/thrifty.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../../examples");
@@ -17,7 +17,7 @@ const folders = readdirSync(EXAMPLES, { withFileTypes: true }).flatMap((entry) =
 const people = { count: 6, perMinute: { post: 0.5, reply: 0.1, like: 0, follow: 0, offer: 0.1, work: 0 } };
 const SLOW = { timeout: 60_000 };
 
-test("there are examples", () => expect(folders.length).toBeGreaterThanOrEqual(4));
+test("there are examples", () => expect(folders.length).toBeGreaterThanOrEqual(3));
 
 describe.each(folders)("%s", (name) => {
   const folder = join(EXAMPLES, name);
@@ -43,11 +43,11 @@ test("thrifty answers within the Free tier for a day", SLOW, async () => {
   expect(tally.requests).toBeLessThanOrEqual(500);
 });
 
-test("the job worker delivers what it took, once and right, over crashes", SLOW, async () => {
+test("the template of a worker delivers what it took, once and right, over crashes", SLOW, async () => {
   const residents = { ...people, perMinute: { ...people.perMinute, post: 0, offer: 0.2 }, taskKinds: ["duplicate-rows"] };
   const faults = { crashes: 40, lostRequests: 0.06, lostReplies: 0.08, lateLandings: 0.06 };
   const verdicts: (string | undefined)[] = [];
-  const watched = { ...jobWorker, on: { ...jobWorker.on, "job.rejected": (job: Job) => void verdicts.push(job.verdict) } };
+  const watched = { ...finder, on: { ...finder.on, "job.rejected": (job: Job) => void verdicts.push(job.verdict) } };
   const { violations, tally } = await simulate({ specialists: [watched], hours: 2, faults, residents, seed: 2 });
   expect(violations).toEqual([]);
   expect(tally.crashes).toBeGreaterThan(5);

@@ -2,7 +2,6 @@
 import { foreignCode, type ErrorCode } from "../../src/core/error-codes.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
-import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { asEventId, asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { credits, DAY } from "../../src/core/units.ts";
@@ -11,8 +10,6 @@ import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { scopeOf } from "../../src/limits/spending.ts";
 import type { Effect } from "../../src/contract/operations.ts";
 import { createGuardian, type Guardian } from "../../src/guardian/guardian.ts";
-import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
-import { showSpecialist } from "../../src/guardian/status.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -161,8 +158,8 @@ describe("a parked event", () => {
     const { store, guardian } = await desk();
     const event = { specialist: SCOUT, id: asEventId("post.created:p1"), kind: "post.created", payload: {}, via: "poll", hops: 0 } as const;
     await store.putEvents({ events: [event] }, 1);
-    const [claimed] = await store.claimEvents(SCOUT, 2, 1);
-    await store.parkEvent(claimed?.seq ?? 0, 3, "it threw");
+    const [claimed] = store.claimEvents(SCOUT, 2, 1);
+    store.parkEvent(claimed?.seq ?? 0, 3, "it threw");
     expect(await guardian.why({ id: "post.created:p1" })).toMatchObject({
       about: "event",
       state: "parked",
@@ -172,68 +169,5 @@ describe("a parked event", () => {
     await guardian.retry({ id: "post.created:p1" });
     expect((await store.findEvents("post.created:p1", 1))[0]?.state).toBe("ready");
     await expect(guardian.retry({ id: "post.created:p1" })).rejects.toMatchObject({ code: "nothing_parked" });
-  });
-});
-
-test("a stop for a mistyped handle is an error, not a stop", async () => {
-  const { guardian } = await desk();
-  await expect(guardian.halt({ handle: "scuot" })).rejects.toMatchObject({ code: "specialist_unknown" });
-  await guardian.halt({ handle: "scout" });
-  expect(await guardian.lift({})).toMatchObject({ message: expect.stringContaining("still halted: scout") });
-});
-
-test("looking at the quota and pruning under a clock set forward frees nothing", async () => {
-  const clock = virtualClock();
-  const store = openSqliteStore({ path: ":memory:", clock, random: systemRandom() });
-  onTestFinished(() => clock.run(store.close()));
-  const now = clock.now();
-  const limits = { perHour: 2, perDay: 10 };
-  await clock.run(store.registerKey(SCOUT, KEY, { limits, floors: DEFAULT_FLOORS }, now));
-  const admission = await clock.run(
-    store.admit(
-      {
-        request: { specialist: SCOUT, key: KEY, operation: "posts.list", effect: "read", lane: "poll", price: { kind: "free" } },
-        now,
-        deadlineAt: now,
-        holdExpiresAt: now,
-        known: { may: [], review: false, caps: [] },
-      },
-      (view) => ({ kind: "admit", charge: { lane: view.request.lane, cost: 1 }, hold: undefined }),
-    ),
-  );
-  if (admission.kind !== "admitted") throw new Error("it was not admitted");
-  const end = {
-    key: KEY,
-    attempt: admission.attempt.seq,
-    lane: "poll",
-    cost: 1,
-    admittedAt: now,
-    deadlineAt: now,
-    ending: "answered",
-  } as const;
-  await clock.run(store.complete({ attempt: admission.attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
-  clock.jump(2 * DAY);
-  await clock.run(store.prune(clock.now(), DEFAULT_RETENTION));
-  const shown = await clock.run(showSpecialist(store, clock, "scout"));
-  expect(shown.quota).toEqual({ hour: { used: 1, limit: 2 }, day: { used: 1, limit: 10 } });
-});
-
-test("the end of a stop names the ones that stay in force, and the command that ends each", async () => {
-  const { guardian, inDoubt } = await desk();
-  await inDoubt("i1", "at-most-once");
-  await guardian.halt({});
-  await guardian.halt({ handle: "scout" });
-  expect(await guardian.lift({})).toEqual({ message: "everyone else may write again; still halted: scout (retinue halt scout --lift)" });
-  await guardian.halt({});
-  expect(await guardian.lift({ handle: "scout" })).toEqual({
-    message: "scout is no longer halted by its own name; still halted: everyone (retinue halt --lift)",
-  });
-  expect(await guardian.lift({})).toEqual({ message: "everyone may write again" });
-  await guardian.pause({});
-  await guardian.pause({ handle: "scout" });
-  expect(await guardian.resume({})).toEqual({ message: "everyone else goes on; still paused: scout (retinue resume scout)" });
-  await guardian.pause({});
-  expect(await guardian.resume({ handle: "scout" })).toEqual({
-    message: "scout is no longer paused by its own name; still paused: everyone (retinue resume)",
   });
 });

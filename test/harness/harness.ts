@@ -31,7 +31,9 @@ const BEGINS = Date.UTC(2026, 10, 21);
 export interface VirtualRuntimeOptions
   extends
     Pick<RuntimeOptions, "specialists" | "transport" | "random">,
-    Partial<Pick<RuntimeOptions, "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes" | "handlers">> {
+    Partial<
+      Pick<RuntimeOptions, "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes" | "handlers" | "guardianCaps">
+    > {
   readonly clock: VirtualClock;
   /** Returns the key of a specialist, each time it is needed. */
   readonly keyOf: (handle: string) => string | undefined;
@@ -51,7 +53,7 @@ export function virtualRuntime({ keyOf, profile = shippedProfile("b"), ...option
   });
 }
 
-export interface HarnessOptions extends Partial<Pick<RuntimeOptions, "log" | "announcer" | "receiver" | "writes">> {
+export interface HarnessOptions extends Partial<Pick<RuntimeOptions, "log" | "announcer" | "receiver" | "writes" | "guardianCaps">> {
   readonly specialists: readonly SpecialistDefinition[];
   /** Default: the local network's key of the specialist. */
   readonly keyOf?: (handle: string) => string | undefined;
@@ -110,7 +112,16 @@ export async function harness(options: HarnessOptions): Promise<Harness> {
   const transport = options.link?.(plain, { network, clock }) ?? plain;
   const database = options.database ?? openDatabase(MEMORY);
   const openStore = (): Store => openSqliteStore({ path: MEMORY, database, clock, random });
-  const { before = (store) => store, keyOf = (handle) => keys.get(handle), pacing = {}, log, announcer, receiver, writes } = options;
+  const {
+    before = (store) => store,
+    keyOf = (handle) => keys.get(handle),
+    pacing = {},
+    log,
+    announcer,
+    receiver,
+    writes,
+    guardianCaps,
+  } = options;
   const build = (profile: Profile) => {
     const store = before(openStore());
     const runtime = virtualRuntime({
@@ -122,7 +133,7 @@ export async function harness(options: HarnessOptions): Promise<Harness> {
       clock: aheadMs === undefined ? clock : { ...clock, now: () => clock.now() + aheadMs() },
       random,
       pacer: virtualPacer(clock, pacing),
-      ...defined({ log, announcer, receiver: options.withoutReceiver?.() === true ? undefined : receiver, writes }),
+      ...defined({ log, announcer, receiver: options.withoutReceiver?.() === true ? undefined : receiver, writes, guardianCaps }),
     });
     const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL[set] } });
     return { store, runtime, guardian, isOver: false };

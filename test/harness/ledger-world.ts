@@ -184,13 +184,14 @@ function land(state: QuotaState, now: number, { lane, how, deadlineAt }: Flight,
 
 /** What survives a crash: cells, open attempts, and a time written down a few seconds ago. */
 function restart(old: QuotaState, flights: readonly Flight[], world: World, time: LedgerTime): { state: QuotaState; time: LedgerTime } {
+  // The windows' time continues from there, whatever the wall clock is now: the network's time has confirmed the time without a process.
   const seenAt = time.now() - 5_000;
-  // A wall clock that is ahead is believed after a restart; the promise is about jumps the process can see, and jumps back.
-  if (world.now() > seenAt + 11 * MINUTE_MS) world.jump(seenAt + 5_000 - world.now());
   const state = { ...newQuota({ perHour: 1, perDay: 1 }), shares: old.shares };
   for (const name of ["hour", "day"] as const)
     for (const { cell, slot, count } of listCells(old[name])) addToCell(state[name], cell, slot, count);
-  const fresh = ledgerTime(world, seenAt);
+  const wall = ledgerTime(world);
+  const lagMs = wall.now() - seenAt;
+  const fresh: LedgerTime = { ...wall, now: () => wall.now() - lagMs };
   observe(state, fresh.now());
   const open: OpenAttempt[] = flights.map(({ lane, deadlineAt }) => ({ lane, cost: 1, deadlineAt }));
   recover(state, fresh.now(), open, LATE_MS);

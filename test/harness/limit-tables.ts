@@ -141,7 +141,8 @@ export function openTables(zone = "UTC", file = MEMORY): TestTables {
 
 function viewOf(tables: LimitTables, wanted: Wanted): AdmissionView {
   const { key = KEY, specialist = SCOUT, lane = "obligation", price = { kind: "free" }, caps = [] } = wanted;
-  const now = tables.quota.passTime(wanted.now);
+  const { now } = wanted;
+  tables.quota.passTime(now);
   const worst = price.kind === "priced" ? price.worst : undefined;
   return {
     now,

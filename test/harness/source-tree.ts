@@ -26,6 +26,8 @@ export interface SourceFile {
   readonly opening: string;
   /** The text of each doc comment, without its stars. */
   readonly docs: readonly string[];
+  /** It exports a function or a class, and holds a branch: it can be wrong, and a test can call it. */
+  readonly decides: boolean;
 }
 
 /** All TypeScript files that match the pattern, in order of their paths. */
@@ -39,15 +41,17 @@ export function readTree(root: string, pattern: string): SourceFile[] {
 export function readSource(path: string, text: string): SourceFile {
   const parsed = parseSync(path, text);
   if (parsed.errors.length > 0) throw new Error(`${path}: ${parsed.errors[0]?.message}`);
-  const found: Found = { imports: [], globals: [], exportsEverything: false };
+  const found: Found = { imports: [], globals: [], exportsEverything: false, exportsCode: false, branches: 0 };
   const program: unknown = parsed.program;
   if (isNode(program)) walk(program, undefined, "", found);
   for (const name of found.imports) if (TIMER_MODULES.includes(name)) found.globals.push(name);
   const first = parsed.comments[0];
   const start = text.startsWith("#!") ? text.indexOf("\n") + 1 : 0;
+  const { exportsCode, branches, ...seen } = found;
   return {
     path,
-    ...found,
+    ...seen,
+    decides: exportsCode && branches > 0,
     lines: text.trimEnd().split("\n").length,
     opening: first?.start === start ? first.value : "",
     docs: parsed.comments.filter(({ type, value }) => type === "Block" && value.startsWith("*")).map(({ value }) => textOf(value)),
@@ -89,7 +93,24 @@ interface Found {
   imports: string[];
   globals: string[];
   exportsEverything: boolean;
+  exportsCode: boolean;
+  branches: number;
 }
+
+/** Nodes that go one way or another: a condition, a loop, a default, a caught error. */
+const BRANCHES: readonly string[] = [
+  "IfStatement",
+  "ConditionalExpression",
+  "SwitchStatement",
+  "LogicalExpression",
+  "CatchClause",
+  "ForStatement",
+  "ForOfStatement",
+  "ForInStatement",
+  "WhileStatement",
+  "DoWhileStatement",
+];
+const FUNCTIONS: readonly string[] = ["FunctionDeclaration", "ClassDeclaration", "ArrowFunctionExpression", "FunctionExpression"];
 
 interface Node {
   readonly type: string;
@@ -106,6 +127,8 @@ const isName = (value: unknown, name: string): boolean => isNode(value) && value
 function walk(node: Node, parent: Node | undefined, field: string, found: Found): void {
   const source = node["source"];
   if (isNode(source) && source.type === "Literal") found.imports.push(String(source["value"]));
+  if (BRANCHES.includes(node.type)) found.branches++;
+  if (node.type === "ExportNamedDeclaration" && exportsCode(node["declaration"])) found.exportsCode = true;
   if (node.type === "ExportAllDeclaration" && node["exported"] === null) found.exportsEverything = true;
   if (node.type === "MemberExpression")
     for (const [object, members] of Object.entries(WATCHED_MEMBERS))
@@ -125,4 +148,14 @@ function isReference(parent: Node | undefined, field: string): boolean {
   if (parent.type === "MemberExpression") return field === "object";
   if (parent.type === "Property") return field === "value" && parent["shorthand"] === false;
   return !["MethodDefinition", "PropertyDefinition", "ImportSpecifier", "ExportSpecifier"].includes(parent.type);
+}
+
+/** True for `export function`, `export class`, and `export const name = () => …`. */
+function exportsCode(declaration: unknown): boolean {
+  if (!isNode(declaration)) return false;
+  if (declaration.type !== "VariableDeclaration") return FUNCTIONS.includes(declaration.type);
+  const declared: unknown = declaration["declarations"];
+  return (
+    Array.isArray(declared) && declared.some((one: unknown) => isNode(one) && isNode(one["init"]) && FUNCTIONS.includes(one["init"].type))
+  );
 }

@@ -10,6 +10,7 @@ import {
   laneRoom,
   laneShares,
   maxObligations,
+  applyingReserve,
   obligationReserve,
   READ_BACK_CALLS,
 } from "../../src/limits/lanes.ts";
@@ -121,6 +122,28 @@ describe("obligations", () => {
     }
     expect(owed).toBeGreaterThan(1);
     expect(60 - quotaUse(state, T0).hour.used).toBeGreaterThanOrEqual(obligationReserve(laneShares(60), owed));
+  });
+
+  test("applications of one hour are no more than it can notice and deliver, and those checked much later do not count", () => {
+    const applied = (isSoon: boolean): number => {
+      const state = newQuota(FREE);
+      let owed = 0;
+      while (takeable(state, T0, { lane: "act", cost: 1, obligations: owed, soon: isSoon ? owed : 0, promises: 1 }).ok) {
+        charge(state, T0, "act", 1);
+        owed++;
+      }
+      return owed;
+    };
+    expect(applied(true)).toBeGreaterThan(5);
+    expect(60 - applied(true)).toBeGreaterThanOrEqual(applyingReserve(laneShares(60), applied(true)));
+    expect(applied(false)).toBeGreaterThan(applied(true));
+  });
+
+  test("an application leaves room for as many checks of each job as noticing takes", () => {
+    const reserve = (calls?: number): number => applyingReserve(laneShares(60), 4, calls);
+    expect(reserve()).toBe(READ_BACK_CALLS + 4 * 4);
+    expect(reserve(7)).toBe(READ_BACK_CALLS + 4 * 8);
+    expect(applyingReserve(laneShares(60), 1, 12)).toBe(obligationReserve(laneShares(60), 1));
   });
 
   test("reading back always has its few calls, also with nothing owed", () => {

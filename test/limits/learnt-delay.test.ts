@@ -2,7 +2,15 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../../src/core/random.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
-import { delayAt, learnDelay, NOTHING_LEARNT, readDelay, storeDelay, type LearntDelay } from "../../src/limits/learnt-delay.ts";
+import {
+  chanceWithin,
+  delayAt,
+  learnDelay,
+  NOTHING_LEARNT,
+  readDelay,
+  storeDelay,
+  type LearntDelay,
+} from "../../src/limits/learnt-delay.ts";
 
 function times(count: number, span: { readonly afterMs: number; readonly byMs: number }, known: LearntDelay = NOTHING_LEARNT): LearntDelay {
   return Array.from({ length: count }).reduce<LearntDelay>((learnt) => learnDelay(learnt, span), known);
@@ -48,4 +56,13 @@ test("what is stored is what was learnt, and a damaged row is nothing learnt", (
   const again = readDelay(storeDelay(known));
   expect(delayAt(again, 0, 0.5)).toBe(delayAt(known, 0, 0.5));
   expect(readDelay({ 3: "many", 4: -1 })).toEqual(NOTHING_LEARNT);
+});
+
+test("the chance that it has happened grows from nothing to certainty over the usual times", () => {
+  const known = times(20, { afterMs: 2 * MINUTE, byMs: 4 * MINUTE });
+  const chances = [1, 2.5, 3, 5].map((minutes) => chanceWithin(known, { afterMs: 0, byMs: minutes * MINUTE }) ?? Number.NaN);
+  expect(chances[0]).toBe(0);
+  expect(chances).toEqual(chances.toSorted((a, b) => a - b));
+  expect(chances.at(-1)).toBeCloseTo(1, 1);
+  expect(chanceWithin(NOTHING_LEARNT, { afterMs: 0, byMs: MINUTE })).toBeUndefined();
 });

@@ -59,6 +59,23 @@ describe("cadence", () => {
     expect(DAY / often).toBeGreaterThan(200);
   });
 
+  test("where it is known what leads to actions, empty looks leave nothing of the budget unused", () => {
+    const empty = { pace: 4, yield: 0 };
+    const every = intervals(400, [
+      { ...empty, acts: 8 },
+      { ...empty, acts: 0 },
+    ]);
+    expect(every.reduce((sum, ms) => sum + DAY / ms, 0)).toBeCloseTo(400, 0);
+  });
+
+  test("a list that leads to no action keeps a twentieth of the looks, and a tenth if it brings more than is read back", () => {
+    const jobs = { pace: 1, yield: 0.05, acts: 50 };
+    const looksAtFeed = (news: number): number => DAY / (intervals(400, [jobs, { pace: 0.5, yield: news, acts: 0 }])[1] ?? 0);
+    expect(looksAtFeed(0)).toBeGreaterThan(400 / 22);
+    expect(looksAtFeed(3)).toBeLessThan(400 / 18);
+    expect(looksAtFeed(10)).toBeGreaterThan(400 / 10);
+  });
+
   test("an action counts half after a day, and before any is known looks go to what brings news", () => {
     expect(agedActs(8, DAY)).toBe(4);
     const [rich = 0, poor = 0] = intervals(400, [{ pace: 1, yield: 2, acts: 0.5 }, NEW_SOURCE]);

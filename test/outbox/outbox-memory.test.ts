@@ -22,9 +22,9 @@ test("what the outbox remembers of a specialist is gone once its actions are ove
   const { outbox } = runtime.parts;
   const [scout] = runtime.members();
   if (scout === undefined) throw new Error("nobody is at work");
-  expect([outbox.inFlight.find(scout), outbox.doubts.find(scout)?.size]).toEqual([undefined, 1]);
+  expect([outbox.inFlight.size, outbox.doubts.find(scout)?.size]).toEqual([0, 1]);
   for (const fault of faults) fault.remove();
   await clock.advance(2 * HOUR);
   expect((await lab.decided()).map(({ state }) => state)).toEqual(["confirmed", "confirmed"]);
-  expect([outbox.inFlight.find(scout), outbox.doubts.find(scout), outbox.readings.find(scout)]).toEqual([undefined, undefined, undefined]);
+  expect([outbox.inFlight.size, outbox.doubts.find(scout), outbox.readings.find(scout)]).toEqual([0, undefined, undefined]);
 });

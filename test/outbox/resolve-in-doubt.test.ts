@@ -56,7 +56,7 @@ async function posting(lose: (post: number) => Loss, { atOnce = 1, shows = (): b
     /** What the outbox keeps in memory. */
     outbox() {
       const { members, parts } = { members: here.runtime.members(), parts: here.runtime.parts.outbox };
-      return members.flatMap((member) => [parts.inFlight.find(member), parts.doubts.find(member), parts.readings.find(member)]);
+      return members.flatMap((member) => [parts.inFlight.size || undefined, parts.doubts.find(member), parts.readings.find(member)]);
     },
     sent: () => sent,
     effects: () => network.truth.effects({ operation: "posts.create" }).length,

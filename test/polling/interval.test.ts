@@ -25,7 +25,7 @@ async function firstPause(seed: number): Promise<number> {
   });
   await clock.run(runtime.start());
   await clock.advance(1_000);
-  const due = await store.nextDue(specialist.handle, []);
+  const due = store.nextDue(specialist.handle, []);
   await clock.run(runtime.stop());
   await clock.run(store.close());
   return (due ?? Infinity) - clock.now();

@@ -53,6 +53,25 @@ test("a network that gives after minutes is asked when it usually has: 1,000 req
   expect((1_000 * delivered) / requests).toBeGreaterThanOrEqual(190);
 });
 
+test.each([
+  ["free", "ours", "shown", { requests: 800 }],
+  ["free", "open", "shown", { requests: 800 }],
+  ["free", "open", "never shown", { requests: 800 }],
+  ["free", "no standing", "never shown", { requests: 800 }],
+  ["pro", "open", "never shown", { ms: 20 * MINUTE }],
+  ["pro", "no standing", "shown", { ms: 8 * MINUTE }],
+] as const)(
+  "a job that %s is given after minutes (list: %s, payment %s) is noticed within a minute while the hour has room",
+  async (tier, list, paid, until) => {
+    const givesMs: DoingJobs["givesMs"] = (chance) => 2 * MINUTE * (1 + chance.next());
+    const pays = paid === "shown" ? { paysMs: 30 * MINUTE } : {};
+    const { delivered, refused, unnoticedMs } = await doJobs({ ...pays, givesMs, judgesMs: 0, tier, list, until });
+    expect(refused).toBe(0);
+    expect(delivered).toBeGreaterThan(100);
+    expect(unnoticedMs).toBeLessThanOrEqual(MINUTE);
+  },
+);
+
 test("a verdict and a payment that the list shows are told, and not asked for job by job", async () => {
   const ways = { givesMs: () => 500, judgesMs: MINUTE, paysMs: MINUTE, tier: "free", list: "ours" } as const;
   const { by, delivered, accepted, paid } = await doJobs({ ...ways, until: { requests: 400 } });

@@ -4,7 +4,7 @@ import type { Job } from "../../src/contract/records.ts";
 import type { KeyId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { HOUR } from "../../src/core/units.ts";
-import { createSharedLists } from "../../src/polling/shared-lists.ts";
+import { ANSWERED_MS, createSharedLists } from "../../src/polling/shared-lists.ts";
 
 const [mine, others] = ["mine" as KeyId, "another's" as KeyId];
 const LIST = "jobs.list {}";
@@ -19,7 +19,9 @@ test("a list that hundreds look at together is looked at by each within twelve h
   const shared = createSharedLists(seededRandom(1));
   shared.looked(LIST, others, three, 1_000);
   shared.looked(LIST, mine, three, 2_000);
-  const looks = Array.from({ length: 300 }, (_, i) => shared.nextLook(LIST, `key ${i}` as KeyId, 12 * HOUR, 2_000) ?? Infinity);
+  const looks = Array.from({ length: 300 }, (_, i) =>
+    shared.nextLook(LIST, `key ${i}` as KeyId, { everyMs: 12 * HOUR, aloneMs: 12 * HOUR }, 2_000),
+  );
   expect(Math.max(...looks)).toBeLessThanOrEqual(2_000 + 12 * HOUR);
 });
 
@@ -68,4 +70,54 @@ describe("a job on a list", () => {
     shared.looked(LIST, mine, three, 3_000);
     expect(shared.openAt(LIST, mine, "j1", 0)).toBe(3_000);
   });
+});
+
+describe("a planned poll", () => {
+  const pause = { everyMs: HOUR, aloneMs: HOUR };
+
+  test("is known to its key alone, and to all once two keys were seen to get the same list", () => {
+    const shared = createSharedLists(seededRandom(1));
+    shared.looked(LIST, others, three, 1_000);
+    const at = shared.nextLook(LIST, others, pause, 1_000);
+    expect(shared.plannedAt(LIST, others, 1_000)).toBe(at);
+    expect(shared.plannedAt(LIST, mine, 1_000)).toBeUndefined();
+    shared.looked(LIST, mine, three, 2_000);
+    expect(shared.plannedAt(LIST, mine, 2_000)).toBe(at);
+  });
+
+  test("counts from its beginning for as long as an answer takes, and not if it has failed since", () => {
+    const shared = createSharedLists(seededRandom(1));
+    shared.looked(LIST, mine, three, 1_000);
+    shared.begins(LIST, mine, 5_000);
+    expect(shared.plannedAt(LIST, mine, 6_000)).toBe(5_000);
+    expect(shared.plannedAt(LIST, mine, 5_000 + ANSWERED_MS)).toBeUndefined();
+  });
+
+  test("was the key's own turn only where others poll the list too", () => {
+    const shared = createSharedLists(seededRandom(1));
+    shared.looked(LIST, others, three, 1_000);
+    shared.nextLook(LIST, others, pause, 1_000);
+    expect(shared.wasLast(LIST, others)).toBe(false);
+    shared.looked(LIST, mine, three, 2_000);
+    shared.nextLook(LIST, mine, pause, 2_000);
+    expect([shared.wasLast(LIST, mine), shared.wasLast(LIST, others)]).toEqual([true, false]);
+  });
+});
+
+test("a job has left a list if an older one is still on it, and not if the page may have been cut before it", () => {
+  const shared = createSharedLists(seededRandom(1));
+  shared.looked(LIST, mine, three, 1_000);
+  shared.looked(LIST, mine, [job("j0"), job("j2")], 2_000);
+  expect([...shared.left(LIST, mine)]).toEqual([["j1", 2_000]]);
+  expect(shared.left(LIST, others).size).toBe(0);
+});
+
+test("a list is proven by a job that left it when it was given, until another is shown open that was given", () => {
+  const shared = createSharedLists(seededRandom(1));
+  shared.looked(LIST, mine, three, 1_000);
+  expect(shared.isProven(LIST)).toBe(false);
+  shared.prove(LIST);
+  expect(shared.isProven(LIST)).toBe(true);
+  shared.doubt(LIST, 3_000);
+  expect(shared.isProven(LIST)).toBe(false);
 });

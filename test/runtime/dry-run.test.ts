@@ -202,7 +202,7 @@ describe("a dry run", () => {
       if (key === undefined) throw new Error("it has no key");
       const post = { specialist: SCOUT, id: asEventId("post.created:p"), kind: "post.created", payload: {}, via: "poll", hops: 0 } as const;
       await store.putEvents({ events: [post] }, clock.now());
-      await store.claimEvents(SCOUT, clock.now(), 1);
+      store.claimEvents(SCOUT, clock.now(), 1);
       const request = { specialist: SCOUT, key, operation: "posts.list", effect: "read", lane: "poll", price: { kind: "free" } } as const;
       const times = { now: clock.now(), deadlineAt: clock.now() + MINUTE, holdExpiresAt: clock.now() };
       await store.admit({ request, ...times, known: { may: [], review: false } }, decide);

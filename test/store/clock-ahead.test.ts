@@ -42,7 +42,7 @@ async function life(path: string, startsAt: number, aheadMs: number) {
     if (admission.kind !== "admitted") return false;
     const { attempt } = admission;
     const heard = isDated ? ledger.heed(-aheadMs, 0) : undefined;
-    await store.complete({
+    store.complete({
       attempt,
       end: {
         key: KEY,

@@ -51,7 +51,7 @@ async function live(store: Store, n: number, now: number): Promise<void> {
     },
     now,
   );
-  for (const { seq } of await store.claimEvents(specialist, now, 16)) {
+  for (const { seq } of store.claimEvents(specialist, now, 16)) {
     const intent = {
       id: asIntentId(`i${String(n).padStart(15, "0")}`),
       ordinal: 0,
@@ -66,9 +66,9 @@ async function live(store: Store, n: number, now: number): Promise<void> {
       conflictKey: `${specialist}|posts.reply|${id}`,
       hops: 0,
     } as const;
-    await store.finishRun({ seq, specialist, now, intents: [intent], caps, brake: () => undefined, report: () => undefined });
+    store.finishRun({ seq, specialist, now, intents: [intent], caps, brake: () => undefined, report: () => undefined });
   }
-  await Promise.all((await store.dueIntents(specialist, LANES, now, 32)).map((intent) => send(store, specialist, key, intent, now)));
+  await Promise.all(store.dueIntents(specialist, LANES, now, 32).map((intent) => send(store, specialist, key, intent, now)));
   await stored;
 }
 
@@ -93,7 +93,7 @@ async function send(
   );
   if (admission.kind !== "admitted") throw new Error(JSON.stringify(admission));
   const { attempt } = admission;
-  await store.complete({
+  store.complete({
     attempt,
     end: { key, attempt: attempt.seq, lane, cost: 1, admittedAt: attempt.startedAt, deadlineAt: attempt.deadlineAt, ending: "answered" },
     outcome: "confirmed",

@@ -49,7 +49,7 @@ describe("a delivery", () => {
     ]);
     expect(await store.dueDeliveries(scout, clock.now(), 10)).toEqual([]);
     expect(await store.deliveryCounts(scout)).toEqual([{ kind: "post.created", state: "done", count: 2 }]);
-    const claimed = await store.claimEvents(scout, clock.now(), 10);
+    const claimed = store.claimEvents(scout, clock.now(), 10);
     expect(claimed.map(({ id }) => id)).toEqual([event(1).id]);
   });
 
@@ -62,6 +62,17 @@ describe("a delivery", () => {
     expect(Buffer.from(waiting?.body ?? []).equals(body)).toBe(true);
   });
 
+  test("that waited ends in the same transaction as its events are stored in", async () => {
+    const { clock, store, put } = lab();
+    await put(1, undefined);
+    const [waiting] = await store.dueDeliveries(scout, clock.now(), 10);
+    const end = { seq: waiting?.seq ?? 0, specialist: scout, state: "done", kind: "post.created", events: [event(1)], nudges: [] } as const;
+    const ending = store.endDelivery(end, clock.now());
+    // Before any commit: a process that dies here leaves the delivery as it was, and otherwise both are there.
+    expect(store.claimEvents(scout, clock.now(), 10).map(({ id }) => id)).toEqual([event(1).id]);
+    expect((await ending).fresh.map(({ id }) => id)).toEqual([event(1).id]);
+  });
+
   test("waits where too many events of its specialist do, unless it adds none", async () => {
     const { clock, store, put, plain, told } = lab();
     const all = Array.from({ length: MAX_EVENTS_WAITING + 1 }, (_, n) => n);
@@ -71,7 +82,7 @@ describe("a delivery", () => {
     expect(await store.hasRoomForEvents(asHandle("other"))).toBe(true);
     await put(all.length, { state: "done", kind: "job.updated", events: [], nudges: [] });
     expect(told.at(-1)).toEqual({ fresh: [], waits: false });
-    await store.claimEvents(scout, clock.now(), 1);
+    store.claimEvents(scout, clock.now(), 1);
     expect(await store.hasRoomForEvents(scout)).toBe(true);
   });
 });

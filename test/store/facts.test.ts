@@ -45,7 +45,7 @@ function lab() {
   });
   const handle = async (store: Store, intents: readonly DraftIntent[], brake: () => undefined = () => undefined): Promise<void> => {
     const [event] = await clock.run(store.claimEvents(scout, clock.now(), 1));
-    await store.finishRun({
+    store.finishRun({
       seq: event?.seq ?? 0,
       specialist: scout,
       now: clock.now(),
@@ -56,7 +56,7 @@ function lab() {
     });
   };
   const send = async (store: Store) => {
-    const [intent] = await store.dueIntents(scout, LANES, clock.now(), 1);
+    const [intent] = store.dueIntents(scout, LANES, clock.now(), 1);
     if (intent === undefined) throw new Error("nothing is due");
     const { operation, effect, lane, id, seq, conflictKey } = intent;
     const request = { specialist: scout, key, operation, effect, lane, price: { kind: "free" }, intent: id } as const;
@@ -75,7 +75,7 @@ function lab() {
     if (admission.kind !== "admitted") throw new Error(admission.kind);
     const { attempt } = admission;
     const end = { key, attempt: attempt.seq, lane, cost: 1, admittedAt: attempt.startedAt, deadlineAt: attempt.deadlineAt } as const;
-    const answer = (createdRef: string): Promise<void> =>
+    const answer = (createdRef: string): void =>
       store.complete({
         attempt,
         end: { ...end, ending: "answered" },
@@ -110,10 +110,10 @@ describe("memory and rows", () => {
     await same();
     const { answer } = await send(store);
     expect(differences()).toEqual([]);
-    await answer("r1");
+    answer("r1");
     await same();
     expect((await store.quotaUse(key, clock.now()))?.hour.used).toBe(1);
-    const [left] = await store.dueIntents(scout, LANES, clock.now(), 5);
+    const [left] = store.dueIntents(scout, LANES, clock.now(), 5);
     await store.moveIntent({
       seq: left?.seq ?? 0,
       by: "outbox",
@@ -193,7 +193,7 @@ describe("memory and rows", () => {
     await expect(handle(store, [draft({ textHash: "h" })], angry)).rejects.toThrow("a rule that throws");
     expect(differences()).toEqual([]);
     const event = (await store.findEvents(eventId("post.created", "p1"), 1))[0];
-    expect([event?.state, await store.dueIntents(scout, LANES, clock.now(), 5)]).toEqual(["running", []]);
+    expect([event?.state, store.dueIntents(scout, LANES, clock.now(), 5)]).toEqual(["running", []]);
   });
 });
 
@@ -209,7 +209,7 @@ describe("where memory and rows differ, it shows", () => {
     const { answer } = await send(store);
     await arrive(store);
     const [event] = await clock.run(store.claimEvents(scout, clock.now(), 1));
-    await store.retryEvent(event?.seq ?? 0, { notBefore: T0 + SECOND, failed: true, note: "later" });
+    store.retryEvent(event?.seq ?? 0, { notBefore: T0 + SECOND, failed: true, note: "later" });
     expect(made.differences()).toEqual([]);
     return { ...made, store, answer };
   }
@@ -222,7 +222,7 @@ describe("where memory and rows differ, it shows", () => {
 
   test("an answer that was not written: its charge is missed as well", async () => {
     const { database, differences, answer } = await busy();
-    await answer("r1");
+    answer("r1");
     expect(differences()).toEqual([]);
     database.db.exec("DELETE FROM answer");
     expect(differences().some((line) => line.startsWith("only in memory: cell"))).toBe(true);

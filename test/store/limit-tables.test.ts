@@ -7,7 +7,6 @@ import { credits, DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import type { Verdict } from "../../src/limits/verdict.ts";
 import { quotaUse } from "../../src/limits/quota.ts";
 import { GUARDIAN, scopeOf } from "../../src/limits/spending.ts";
-import { createRedating } from "../../src/store/sqlite/clock-redating.ts";
 import { cap, KEY, limitTables, openTables, priced, SCOUT, type TestTables } from "../harness/limit-tables.ts";
 
 const T0 = Date.UTC(2026, 2, 1, 12);
@@ -136,15 +135,6 @@ describe("quota rows", () => {
     expect(parkedUntil).toBeGreaterThanOrEqual(T0 + SECOND + 5 * HOUR);
   });
 
-  test("the ledger's time goes on from what the store saw, with the clock set back over a restart", () => {
-    const tables = openTables();
-    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
-    tables.admit({ now: T0 });
-    const seen = reopened(tables).quota.seenAt();
-    expect(seen).toBeGreaterThan(T0 - 6 * SECOND);
-    expect(seen).toBeLessThanOrEqual(T0);
-  });
-
   test("a restart alone counts nothing anew, however often it comes", () => {
     const tables = openTables();
     tables.quota.register(KEY, { perHour: 60, perDay: 500 });
@@ -154,88 +144,6 @@ describe("quota rows", () => {
       expect(tables.admit({ now: T0 + minutes * MINUTE }).verdict.kind).toBe("wait");
     }
     expect(tables.admit({ now: T0 + HOUR + MINUTE }).verdict.kind).toBe("admit");
-  });
-
-  test("what was counted while a clock that was behind made time stand still counts from when the clock is right", () => {
-    const tables = openTables();
-    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
-    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0 });
-    tables.forget(); // a restart, with the clock thirteen hours behind
-    const behind = T0 - 13 * HOUR;
-    for (let i = 0; i < 59; i++) tables.end(tables.admit({ now: behind + i * MINUTE }).attempt ?? 0, { now: behind + i * MINUTE });
-    expect(tables.admit({ now: behind + HOUR }).verdict.kind).toBe("wait");
-    // The last of them was made a minute ago, as far as anybody knows.
-    expect(tables.admit({ now: T0 + 2 * HOUR }).verdict.kind).toBe("wait");
-    tables.forget();
-    expect(tables.admit({ now: T0 + 2 * HOUR + MINUTE }).verdict.kind).toBe("wait");
-    expect(tables.admit({ now: T0 + 3 * HOUR + 2 * MINUTE }).verdict.kind).toBe("admit");
-  });
-
-  test("what a clock that was behind dated counts by its true time once the clock is right, also where it was set right between two processes", () => {
-    for (const restarted of [false, true]) {
-      const tables = openTables();
-      tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
-      const behindMs = 5 * HOUR;
-      const since = T0;
-      for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i * SECOND }).attempt ?? 0, { now: T0 + i * SECOND });
-      const redating = createRedating(tables.db, tables.quota);
-      const rightAt = T0 + 10 * MINUTE + behindMs;
-      if (restarted) {
-        tables.one(() => redating.heed({ behind: { ms: behindMs, since } }, T0 + MINUTE));
-        tables.forget();
-        tables.one(() => createRedating(tables.db, tables.quota).begin(rightAt));
-        tables.one(() => redating.heed({ ahead: { leastMs: 0, mostMs: 0 } }, rightAt));
-      } else tables.one(() => redating.heed({ behind: { ms: 0, since }, redate: { ms: behindMs, since } }, rightAt));
-      // All sixty were made in the last ten minutes, though the clock went forward by five hours.
-      expect(tables.admit({ now: rightAt + SECOND }).verdict.kind).toBe("wait");
-      expect(tables.admit({ now: rightAt + 40 * MINUTE }).verdict.kind).toBe("wait");
-      expect(tables.admit({ now: rightAt + 55 * MINUTE }).verdict.kind).toBe("admit");
-      tables.close();
-    }
-  });
-
-  test("what an earlier process knew of holds where the clock is set right before this one has heard the time", () => {
-    const tables = openTables();
-    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
-    const redating = createRedating(tables.db, tables.quota);
-    tables.one(() => redating.heed({ behind: { ms: 5 * HOUR, since: T0 } }, T0));
-    for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i * SECOND }).attempt ?? 0, { now: T0 + i * SECOND });
-    tables.forget(); // a restart, still behind; then the clock is set right, and the first answer says so
-    const rightAt = T0 + 10 * MINUTE + 5 * HOUR;
-    tables.one(() => redating.heed({ leaptMs: 5 * HOUR }, rightAt));
-    expect(tables.admit({ now: rightAt }).verdict.kind).toBe("wait");
-    expect(tables.admit({ now: rightAt + HOUR }).verdict.kind).toBe("admit");
-    tables.close();
-  });
-
-  test("a request that may still land is not counted earlier because others were dated too early", () => {
-    const tables = openTables();
-    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
-    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0, ending: "lost" }); // two minutes and a half from now, at most
-    tables.one(() => createRedating(tables.db, tables.quota).heed({ redate: { ms: MINUTE, since: T0 } }, T0 + MINUTE));
-    expect(quotaUse(tables.quota.load(KEY), T0 + HOUR + 2 * MINUTE).hour.used).toBe(1);
-    expect(quotaUse(tables.quota.load(KEY), T0 + HOUR + 4 * MINUTE).hour.used).toBe(0);
-  });
-
-  test("a park that a clock behind had set lasts as long as it was to last", () => {
-    const tables = openTables();
-    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
-    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0, ending: "limited", retryAfterMs: HOUR });
-    const rightAt = T0 + MINUTE + 5 * HOUR;
-    tables.one(() => createRedating(tables.db, tables.quota).heed({ redate: { ms: 5 * HOUR, since: T0 } }, rightAt));
-    expect(tables.admit({ now: rightAt + 58 * MINUTE }).verdict.kind).toBe("wait");
-    expect(tables.admit({ now: rightAt + 61 * MINUTE }).verdict.kind).toBe("admit");
-  });
-
-  test("a park that was set before the clock went back lasts no longer once it is right again", () => {
-    const tables = openTables();
-    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
-    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0, ending: "limited", retryAfterMs: 3 * HOUR });
-    // For an hour a process ran whose clock was a day behind.
-    const rightAt = T0 + HOUR;
-    tables.one(() => createRedating(tables.db, tables.quota).heed({ redate: { ms: DAY, since: T0 - DAY } }, rightAt));
-    expect(tables.admit({ now: T0 + 2 * HOUR }).verdict.kind).toBe("wait");
-    expect(tables.admit({ now: T0 + 3 * HOUR + MINUTE }).verdict.kind).toBe("admit");
   });
 
   test("a regenerated key inherits once, also what is in flight", () => {
@@ -248,6 +156,21 @@ describe("quota rows", () => {
     expect(tables.quota.inherit(KEY, heir, T0)).toBe(true);
     expect(tables.quota.inherit(KEY, heir, T0)).toBe(false);
     expect(quotaUse(reopened(tables).quota.load(heir), T0).hour.used).toBe(41);
+  });
+
+  test("a regenerated key keeps the wait that a header asked for, and the requests of others that a header showed", () => {
+    const tables = openTables();
+    const heir = asKeyId("key-2");
+    const { perHour } = TIER_LIMITS.free;
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    const hour = { limit: perHour, remaining: 10, resetMs: HOUR };
+    const own = { limit: 9, remaining: 0, resetMs: 5 * MINUTE, windowMs: 5 * MINUTE };
+    for (const hints of [hour, own]) tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0, hints });
+    tables.quota.register(heir, TIER_LIMITS.free, ONE_LANE);
+    tables.quota.inherit(KEY, heir, T0);
+    const after = reopened(tables).quota.load(heir);
+    expect(quotaUse(after, T0).hour.used).toBeGreaterThanOrEqual(perHour - 10);
+    expect(after.parkedUntil).toBeGreaterThanOrEqual(T0 + 5 * MINUTE);
   });
 
   test("spent cells are deleted, live ones never", () => {

@@ -59,11 +59,11 @@ async function shown(store: Store): Promise<unknown> {
     failed: (await store.failedEvents({ limit: 10 })).map(({ id }) => id),
     held: await store.held(scout, 10),
     about: (await store.eventsAbout(["later", "done"], ["post.created"], 10)).map(({ id }) => id),
-    due: await store.dueIntents(scout, LANES, NOW, 10),
+    due: store.dueIntents(scout, LANES, NOW, 10),
     doubts: await store.doubtfulIntents(scout, NOW + HOUR, 10),
     open: await store.openAttempts(),
     quota: await store.quotaUse(key, NOW),
-    work: await store.dueWork(scout, LANES, NOW + 2 * HOUR),
+    work: store.dueWork(scout, LANES, NOW + 2 * HOUR),
     refs: [...(await store.claimedRefs({ specialist: scout, operation: "posts.reply" }, ["r1", "r2"]))],
     unanswered: await store.unansweredAttempts((await store.findIntent("sent"))?.seq ?? 0),
   };
@@ -78,7 +78,7 @@ test("a store of an earlier schema shows what it showed, and goes on from there"
   expect(await store.putEvents({ events: [event("done")] }, NOW)).toEqual({ fresh: [], known: 1 });
   // A crash left the request under way and the running event.
   expect(await store.recover(NOW, SECOND)).toEqual({ events: 1, doubts: 1, attempts: 1 });
-  const claimed = await store.claimEvents(scout, NOW, 5);
+  const claimed = store.claimEvents(scout, NOW, 5);
   expect(claimed.map(({ id, steps }) => [id, [...steps]])).toEqual([[event("running").id, [["fetched", { n: 1 }]]]]); // alone: it may have ended the process
   const before = (await store.intents({ limit: 20 })).map(({ id }) => id);
   await store.close();

@@ -62,7 +62,7 @@ function followed(specialist: Handle, object: string): WatchWrite {
 /** Answers an application: the job is followed from then on. */
 async function follow(store: Store, attempt: Attempt, specialist: Handle, job: string): Promise<void> {
   const { seq, lane, cost, startedAt: admittedAt, deadlineAt } = attempt;
-  await store.complete({
+  store.complete({
     attempt,
     end: { key: KEY, attempt: seq, lane, cost, admittedAt, deadlineAt, ending: "answered" },
     outcome: "confirmed",

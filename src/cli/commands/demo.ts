@@ -7,10 +7,12 @@ import { loadConfig, type Config } from "../../config/config.ts";
 import { withoutOwn } from "../../config/environment.ts";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import type { EndpointSet } from "../../contract/operations.ts";
+import { defined } from "../../core/defined.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { systemRandom } from "../../core/random.ts";
 import { Secret } from "../../core/secret.ts";
 import { planCast, planLaunch, type Launched } from "../../runtime/launch.ts";
+import type { Specialist } from "../../specialist/specialist.ts";
 import { choiceOption, durationOption, flagOption, textOption, wholeOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { keyFileOf } from "../key-file.ts";
@@ -38,31 +40,42 @@ export const command: Command = {
   ],
   examples: ["retinue demo", "retinue demo --for 60s --json", "retinue demo --data demo.sqlite --store sqlite:demo-store.sqlite"],
   async run(context) {
-    const forMs = durationOption(context.options, "for");
-    const set = choiceOption(context.options, "set", ["a", "b"]) ?? "b";
-    const port = wholeOption(context.options, "port", { min: 0, max: MAX_PORT });
     const places = placesOf(context);
-    const stage = openStage(context, forMs);
     const sweep = (): void => places.temporary.forEach((folder) => rmSync(folder, { recursive: true, force: true }));
     process.on("exit", sweep); // also when a second signal ends the process at once
     try {
-      const seed = textOption(context.options, "seed") ?? DEFAULT_SEED;
-      return await demo(stage, { forMs, set, port, seed, plain: flagOption(context.options, "plain"), ...places });
+      return await runLocally(context, places);
     } finally {
-      stage.close();
       sweep();
       process.off("exit", sweep);
     }
   },
 };
 
-interface Places {
+/** Runs specialists on a local network in this process, by the options of the command. */
+export async function runLocally(context: Context, places: Places): Promise<ExitCode> {
+  const { options } = context;
+  const forMs = durationOption(options, "for");
+  const set = choiceOption(options, "set", ["a", "b"]) ?? "b";
+  const port = wholeOption(options, "port", { min: 0, max: MAX_PORT });
+  const stage = openStage(context, forMs);
+  try {
+    const seed = textOption(options, "seed") ?? DEFAULT_SEED;
+    return await demo(stage, { forMs, set, port, seed, plain: flagOption(options, "plain"), ...places });
+  } finally {
+    stage.close();
+  }
+}
+
+export interface Places {
   /** Absolute. */
   readonly data: string;
   readonly store: string;
   readonly agents: string;
   /** Folders to remove at the end. */
   readonly temporary: readonly string[];
+  /** Interval between checks for changed definitions, in ms. Default 2 s. */
+  readonly lookMs?: number;
 }
 
 interface Demo extends Places {
@@ -93,7 +106,10 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
     const baseUrl = baseUrlOf(world, settings.set);
     const receiver = receiverOf(config);
     const plan = await planLaunch({ ...config, receiver, network: { ...config.network, baseUrl } }, context.clock, cast);
-    launched = await launchOn(stage, plan, { networkName: `the local network kept in ${settings.data}` }); // the address is no identity, since its port changes
+    const networkName = `the local network kept in ${settings.data}`; // the address is no identity, since its port changes
+    // A definition that is new gets an account and a key, too.
+    const onLoaded = (specialists: readonly Specialist[]): void => world.provision(specialists);
+    launched = await launchOn(stage, plan, { networkName, onLoaded, ...defined({ lookMs: settings.lookMs }) });
     greet(stage, settings, world);
     world.network.start();
     const handles = launched.roster.definitions.map(({ specialist }) => specialist.handle);

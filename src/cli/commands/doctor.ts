@@ -1,24 +1,26 @@
 /** `retinue doctor`: examines a network by reads (or its deliveries) only, and drafts a profile for it. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, isAbsolute, join } from "node:path";
 import { MAX_DOCTOR_CALLS } from "../../doctor/examine.ts";
-import { addDraft, asSeen, differences, draftProfile, type Difference } from "../../doctor/draft-profile.ts";
+import { addDraft, applied, asSeen, differences, draftProfile, type Difference } from "../../doctor/draft-profile.ts";
+import { doubtsOf, settlingOf } from "../../doctor/doubts.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { checkReachable } from "../../doctor/reach.ts";
 import type { Config } from "../../config/config.ts";
 import { throwMistakes } from "../../config/problem.ts";
-import { profileYaml } from "../../config/profile-write.ts";
+import { profileYaml, withAdded } from "../../config/profile-write.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
 import { resolveProfile } from "../../contract/profile/profile.ts";
 import type { ProfileSource } from "../../contract/profile/source.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { showDuration } from "../../core/units.ts";
-import { examineNetwork } from "../../doctor/run-doctor.ts";
+import { examineNetwork, type Examination } from "../../doctor/run-doctor.ts";
 import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
 import { durationOption, flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { learnWebhooks } from "../learn-signatures.ts";
 import { launchOn, openStage, type Stage } from "../session.ts";
+import { readOpenApi } from "../read-openapi.ts";
 import { say } from "../text.ts";
 import { writtenProfile } from "../written-profile.ts";
 
@@ -32,6 +34,10 @@ export const command: Command = {
       flags: "--diff <file>",
       describe: "compare with a profile drafted earlier, which is also used if --profile is not given",
     },
+    {
+      flags: "--openapi <file>",
+      describe: "draft from this OpenAPI document too, a file or an address (default: the usual addresses of the network)",
+    },
     { flags: "--webhooks", describe: "instead, record webhook deliveries without acting on them, and find how they are signed" },
     { flags: "--for <time>", describe: "with --webhooks: stop after this long, such as 10m (default: on Ctrl-C)" },
     OPTIONS.config,
@@ -43,6 +49,7 @@ export const command: Command = {
   ],
   examples: [
     "retinue doctor --base-url https://api.example.com/v1 --write profile.yaml",
+    "retinue doctor --openapi openapi.yaml --write profile.yaml",
     "retinue doctor --diff profile.yaml",
     "retinue doctor --webhooks --for 10m --write profile.yaml",
   ],
@@ -78,25 +85,28 @@ export const command: Command = {
     const roster = { ...cast.roster, definitions };
     throwMistakes(checkRosterKeys(roster, config, { anyNetwork: true })); // a network that nobody described may choose its keys
     await checkReachable(baseUrl, clock);
+    const documented = await readOpenApi(context, { given: textOption(options, "openapi"), baseUrl, profile: cast.profile });
+    const { profile } = applied(cast.profile, documented);
     const stage = openStage(context, undefined);
     try {
-      const launched = await launchOn(stage, { ...cast, config, baseUrl, roster, warnings: [] }, { passive: true, anyNetwork: true });
+      const launched = await launchOn(stage, { profile, config, baseUrl, roster, warnings: [] }, { passive: true, anyNetwork: true });
       try {
         await launched.start();
         context.out.progress(
           { type: "started", at: clock.now(), baseUrl, handle, reads: MAX_DOCTOR_CALLS },
           `Looks at ${baseUrl} as ${handle}: at most ${MAX_DOCTOR_CALLS} reads of its quota, each answered within ${showDuration(cast.profile.timing.deadlineMs)}`,
         );
-        const findings = await findingsOf(stage, launched.runtime, handle, cast.profile);
-        const found = draftProfile(cast.profile, findings);
+        const findings = await findingsOf(stage, launched.runtime, handle, { profile: cast.profile, known: documented });
+        const found = draftProfile(cast.profile, applied(cast.profile, findings).findings);
         const seen = asSeen(written, found);
         const draft = writeTo === undefined ? seen : addDraft(written, found);
         resolveProfile(draft); // an invalid draft is never written
-        const isDrafted = findings.some(({ step, severity }) => step === "shapes" && severity !== "problem");
+        const isRead = findings.some(({ step, severity }) => step === "shapes" && severity !== "problem");
+        const isDrafted = isRead || documented.some(({ proposals }) => proposals.length > 0);
         if (writeTo !== undefined && isDrafted) write(context, writeTo, draft, baseUrl, findings);
         else if (writeTo !== undefined) context.out.line("nothing is written, because nothing could be read");
         const differing = writeTo === undefined ? [] : differences(draft, seen);
-        const comparison = earlier === undefined || !isDrafted ? undefined : differences(earlier, seen);
+        const comparison = earlier === undefined || !isRead ? undefined : differences(earlier, seen);
         return report(context, { findings, draft, comparison, differing, written: isDrafted ? writeTo : undefined });
       } finally {
         await launched.stop();
@@ -122,20 +132,22 @@ async function findingsOf(
   { context, scrubber }: Stage,
   runtime: Runtime,
   handle: string,
-  profile: Parameters<typeof examineNetwork>[2]["profile"],
+  examination: Examination,
 ): Promise<readonly Finding[]> {
   const member = runtime.member(handle);
   if (member === undefined) throw new TypeError("expected the launched specialist");
   const { out } = context;
   const findings: Finding[] = [];
-  for await (const found of examineNetwork(runtime.parts, member, { profile })) {
+  const show = (found: Finding): void => {
     findings.push(found);
     const message = scrubber.clean(found.message);
     out.progress(
       { type: "finding", ...found, message },
       say`${out.paint[TONES[found.severity]](found.severity.padEnd(7))} ${found.step.padEnd(8)} ${message}`,
     );
-  }
+  };
+  for (const found of examination.known ?? []) show(found);
+  for await (const found of examineNetwork(runtime.parts, member, examination)) show(found);
   return findings;
 }
 
@@ -146,7 +158,12 @@ function write({ out, clock }: Context, file: string, draft: ProfileSource, base
     "No read shows what requests must contain: add bodies and paths that differ from the set's.",
     ...(open === 0 ? [] : [`${open} of its findings are open problems: run it again to see them.`]),
   ];
-  writeFileSync(file, profileYaml(draft, header));
+  const doubts = new Map(doubtsOf(findings).map((doubt) => [doubt.path, doubt]));
+  const markOf = (guess: string): string | undefined => {
+    const doubt = doubts.get(guess);
+    return doubt === undefined ? undefined : `${doubt.because}; settle it: ${doubt.settle}`;
+  };
+  writeFileSync(file, existsSync(file) ? withAdded(readFileSync(file, "utf8"), draft, markOf) : profileYaml(draft, header, markOf));
   out.line();
   out.line(`written to ${file}`);
 }
@@ -173,7 +190,8 @@ function report({ out, version, command: name, options }: Context, { findings, d
   if (differing.length > 0) out.line("the profile states otherwise, and is left as it is:");
   for (const one of differing) show(one);
   const doubts = draft.guesses ?? [];
-  if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to check: ${doubts.join(", ")}`);
+  if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to settle:`);
+  for (const [settle, paths] of Map.groupBy(doubts, settlingOf)) out.line(`  ${paths.join(", ")}: ${settle}`);
   const ok = problems.length === 0;
   out.result({
     version,

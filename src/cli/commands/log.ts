@@ -3,7 +3,7 @@ import { Misconfigured } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
 import type { LogEntry, LogQuery } from "../../guardian/log-entries.ts";
 import { flagOption, PAGE_OPTIONS, pageQuery, textOption } from "../args.ts";
-import { EXIT, OPTIONS, type Command, type Context, type GivenOptions } from "../command.ts";
+import { EXIT, OPTIONS, type Command, type Context, type ExitCode, type GivenOptions } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import { openLifetime } from "../lifetime.ts";
 import { actionLine, createFilter } from "../progress.ts";
@@ -23,12 +23,22 @@ export const command: Command = {
     { flags: "--since <time>", describe: "a time such as 2026-11-21T09:00, or how long ago, such as 2h" },
     ...PAGE_OPTIONS,
     { flags: "--follow", describe: "continue with new entries" },
+    {
+      flags: "--record <event>",
+      describe: "write this event, and the specialist's value, as JSON for retinue rehearse; --as for one specialist",
+    },
     OPTIONS.store,
     OPTIONS.config,
   ],
-  examples: ["retinue log --as scout --kind jobs --since 2h", "retinue log --follow"],
+  examples: [
+    "retinue log --as scout --kind jobs --since 2h",
+    "retinue log --follow",
+    "retinue log --record post.created:post_7 > event.json",
+  ],
   async run(context) {
     const { options, clock, out } = context;
+    const recorded = textOption(options, "record");
+    if (recorded !== undefined) return record(context, recorded);
     const query = queryOf(options, clock.now());
     return withGuardian(context, async (guardian, client) => {
       if (flagOption(options, "follow") && client === undefined)
@@ -62,6 +72,16 @@ export const command: Command = {
     });
   },
 };
+
+/** The JSON is all that is printed, so that it can go into a file. */
+async function record(context: Context, id: string): Promise<ExitCode> {
+  const { options, out } = context;
+  const handle = textOption(options, "as");
+  const recording = await withGuardian(context, (guardian) => guardian.recording({ id, ...(handle === undefined ? {} : { handle }) }));
+  out.value(recording);
+  out.result({ ok: true, recording });
+  return EXIT.done;
+}
 
 function isOfKind(kind: string, operation: string | undefined): boolean {
   return operation === kind || operation?.startsWith(`${kind}.`) === true;

@@ -20,6 +20,8 @@ import type { Output } from "../output.ts";
 
 /** Cron expressions are counted over a day, up to this many runs. */
 const MAX_RUNS_COUNTED = 10_000;
+/** Limits shown for each specialist; all of them with --lanes. */
+const MAX_LIMITS = 6;
 
 export const command: Command = {
   name: "plan",
@@ -40,8 +42,10 @@ export const command: Command = {
     const planned = plan(specialists.map((specialist) => inputOf(specialist, config, profile, clock.now())));
     const lacks = new Map(specialists.map((specialist) => [String(specialist.handle), lacksOf(profile, specialist)]));
     const tiers = new Map(specialists.map(({ handle, tier }) => [String(handle), tier]));
+    const limits = new Map(specialists.map((specialist) => [String(specialist.handle), limitsShown(specialist, profile)]));
     const rows = planned.map((row) => ({
       ...row,
+      networkLimits: limits.get(row.handle) ?? [],
       tier: tiers.get(row.handle) ?? "free",
       warnings: [...row.warnings, ...(lacks.get(row.handle) ?? [])],
     }));
@@ -94,11 +98,45 @@ function runsADay(cron: string | undefined, everyMs: number | undefined, zone: s
 
 interface Planned extends PlanRow {
   readonly tier: Tier;
+  readonly networkLimits: readonly LimitShown[];
+}
+
+/** A limit of the network that concerns a specialist. */
+interface LimitShown {
+  /** The source: the tier, the profile's `limits`, or headers of answers. */
+  readonly from: "tier" | "profile" | "headers";
+  readonly says: string;
+}
+
+/** The windows that the network counts for a specialist, as its profile has them. */
+function limitsShown({ tier, may, watch }: Specialist, profile: Profile): readonly LimitShown[] {
+  const { perHour, perDay } = limitsOf(tier, profile);
+  const stated = profile.tiers[tier];
+  const own = stated !== undefined && profile.settled.some((path) => path.startsWith(`tiers.${tier}.per`));
+  const used = new Set<string>([...may, ...(watch.jobs === undefined ? [] : ["jobs.list"]), "posts.list", "posts.get", "jobs.get"]);
+  const counted = profile.limits.filter(({ operations }) => operations.some((name) => used.has(name)));
+  const { windowMs, remaining, remainingHour, remainingDay, structured } = profile.limitHeaders;
+  const window = windowMs === undefined ? "its window learnt from its limit and reset" : `every ${showDuration(windowMs)}`;
+  return [
+    {
+      from: "tier",
+      says: `${thousands(perHour)} calls an hour and ${thousands(perDay)} a day, by the ${tier} tier ${own ? `of ${profile.name}` : "as published"}`,
+    },
+    ...counted.map(({ name, operations, max, per }): LimitShown => {
+      const which = operations.filter((one) => used.has(one)).join(", ");
+      return { from: "profile", says: `${name}: ${thousands(max)} every ${showDuration(per)}, of ${which}` };
+    }),
+    {
+      from: "headers",
+      says: `less if an answer says so: ${remainingHour[0] ?? "-"} (hour), ${remainingDay[0] ?? "-"} (day), ${remaining[0] ?? "-"} (${window}), ${structured[0] ?? "-"} (its own windows)`,
+    },
+  ];
 }
 
 function show(rows: readonly Planned[], showLanes: boolean, out: Output): void {
   for (const row of rows) {
     out.paragraph(sentenceOf(row));
+    for (const { says } of row.networkLimits.slice(0, showLanes ? undefined : MAX_LIMITS)) out.line(`  ${says}`);
     for (const warning of row.warnings) out.paragraph(`${row.handle} ${warning}`, out.paint.yellow);
     out.line();
   }

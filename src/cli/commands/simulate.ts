@@ -6,6 +6,7 @@ import { defined } from "../../core/defined.ts";
 import { DAY, HOUR, MINUTE, showDuration } from "../../core/units.ts";
 import { answeringFetch } from "../../simulation/answering-fetch.ts";
 import { simulate } from "../../simulation/simulate.ts";
+import { UNHURRIED } from "../../simulation/situation.ts";
 import type { SimulationProgress } from "../../simulation/simulate-options.ts";
 import { choiceOption, durationOption, textOption, wholeOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
@@ -15,9 +16,6 @@ import { showWorking } from "../working.ts";
 
 const MAX_SEEDS = 1_000_000;
 const DEFAULT_MS = 7 * DAY;
-/** Few activities, so that a year passes in minutes: a task every half hour, a post every ten minutes. */
-const RESIDENTS = { perMinute: { post: 0.1, reply: 0.1, like: 0.1, follow: 0.01, offer: 0.03, work: 0.03 }, jobDeadlineMs: 12 * HOUR };
-
 export const command: Command = {
   name: "simulate",
   describe:
@@ -65,7 +63,7 @@ export const command: Command = {
         faults,
         webhooks,
         set: config.network.set,
-        residents: RESIDENTS,
+        residents: UNHURRIED,
         ...defined({ crowd: crowd.value, fetch: answers.value === undefined ? undefined : answeringFetch(answers.value) }),
         onProgress: (progress) => working.tell(() => progressOf(progress, { seed, last: first + seeds - 1, virtualMs })),
       });

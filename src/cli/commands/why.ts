@@ -41,7 +41,7 @@ function showStanding(why: Explanation, { out, clock, cwd }: Context, stacks = t
     if (rest.length > 0) out.quote(rest.join("\n"));
     if (lane !== undefined) out.line(paint.dim(`    lane ${lane}${window === undefined ? "" : `, window ${window}`}`));
     if (held !== undefined) out.line(paint.dim(`    holds back ${held}`));
-    if (since !== undefined) out.line(paint.dim(`    since ${moment(since, now)}`));
+    if (since !== undefined) out.line(paint.dim(`    in force since ${moment(since, now)}`));
     if (until !== undefined) out.line(paint.dim(`    ${rule === "handler_failed" ? "next try" : "until"} ${moment(until, now)}`));
     showFailure(reason, cwd, out);
     if (stacks && reason.stack !== undefined) out.quote(reason.stack);

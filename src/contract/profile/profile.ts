@@ -27,8 +27,8 @@ export interface Profile extends Omit<ProfileData, "operations" | "extra"> {
 const BASES = { "set-a": ["a", SET_A], "set-b": ["b", SET_B] } as const;
 /** Tables in which null takes back a word of the profile below. */
 const WORD_TABLES: ReadonlySet<string> = new Set(["kinds", "decisions"]);
-/** Keys that are replaced rather than merged: half an old template and half a new one would be neither. */
-const WHOLE_KEYS: ReadonlySet<string> = new Set(["body", "query", "values", "input"]);
+/** Keys that are replaced rather than merged: half an old template (or price) and half a new one would be neither. */
+const WHOLE_KEYS: ReadonlySet<string> = new Set(["body", "query", "values", "input", "price"]);
 
 /** The shipped profile of a set, without overrides. */
 export function shippedProfile(set: EndpointSet): Profile {
@@ -51,7 +51,8 @@ export function resolveProfile(source: unknown, base?: Profile): Profile {
   const below: object = base?.data ?? shipped;
   const settled = [...(base?.settled ?? []), ...stated].filter((path) => !own.some((guess) => covers(guess, path)));
   const guesses = (base?.data.guesses ?? shipped.guesses).filter((guess) => !stated.some((path) => covers(path, guess)));
-  const merged = profileData.safeParse({ ...asObject(merge(asJson(below), written)), guesses: [...guesses, ...own] });
+  // The user's guesses come first, so that the place of a problem is the one in their file.
+  const merged = profileData.safeParse({ ...asObject(merge(asJson(below), written)), guesses: [...own, ...guesses] });
   if (!merged.success) throw new ProfileInvalid(problemsOf(merged.error));
   const data = merged.data;
   const { operations: _overrides, extra: _extra, ...rest } = data;

@@ -33,11 +33,13 @@ export function errorReader(profile: Pick<Profile, "errors" | "pending">): Error
   const code = compile(profile.errors.code);
   const message = compile(profile.errors.message);
   const failed = compile(profile.errors.failed);
-  const holders = new Set([...code, ...message].flatMap(({ segments }) => (segments.length > 1 ? segments.slice(0, 1) : [])));
+  const holders = [...new Set([...code, ...message].flatMap(({ segments }) => (segments.length > 1 ? segments.slice(0, 1) : [])))];
   const retryAfter = compile(profile.errors.retryAfter);
   const at = compile(profile.pending.at);
   const references = compile(profile.pending.reference);
   const words = new Set(profile.pending.words.map(statusWord));
+  const isWaiting = (found: Json): true | undefined =>
+    typeof found !== "object" && words.has(statusWord(String(found))) ? true : undefined;
   const reference = (body: Json | undefined): string | undefined => firstAt(body, references, shortText);
   return {
     read(body) {
@@ -50,12 +52,9 @@ export function errorReader(profile: Pick<Profile, "errors" | "pending">): Error
       return { code: word === undefined ? undefined : foreignCode(word), message: text ?? word ?? "" };
     },
     failed: (body) => firstAt(body, failed, (found) => (typeof found === "boolean" ? !found : undefined)) === true,
-    stated: (body) => isObject(body) && [...holders].some((holder) => Object.hasOwn(body, holder) && isSomething(body[holder])),
+    stated: (body) => isObject(body) && holders.some((holder) => Object.hasOwn(body, holder) && isSomething(body[holder])),
     pending(body) {
-      const waits = at.some((path) =>
-        firstAt(body, [path], (found) => (typeof found !== "object" && words.has(statusWord(String(found))) ? true : undefined)),
-      );
-      if (!waits) return undefined;
+      if (firstAt(body, at, isWaiting) === undefined) return undefined;
       const found = reference(body);
       return found === undefined ? {} : { reference: found };
     },

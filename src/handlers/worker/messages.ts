@@ -1,6 +1,7 @@
 /** Messages between the runtime and a worker thread: plain data, since functions do not cross threads. */
 import { foreignCode } from "../../core/error-codes.ts";
 import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
+import type { GivenInput } from "../../specialist/operation-rules.ts";
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { LogFields, LogLevel } from "../../core/log.ts";
@@ -45,7 +46,7 @@ export type FromWorker =
 /** Calls of a handler that are answered at once, without `await`: the thread blocks until the answer. */
 export type Question =
   | { readonly what: "rule"; readonly operation: string }
-  | { readonly what: "input"; readonly operation: string; readonly input: JsonObject }
+  | { readonly what: "input"; readonly operation: string; readonly input: GivenInput }
   | { readonly what: "review"; readonly operation: string; readonly target: string | undefined; readonly input: JsonObject }
   | { readonly what: "intent-id" };
 

@@ -220,7 +220,8 @@ export class WorkerThread {
   }
 }
 
-function answerOf({ rules, newIntentId }: RunRequest, about: Question) {
+function answerOf(request: RunRequest, about: Question) {
+  const { rules } = request;
   switch (about.what) {
     case "rule": {
       const { review, ...rule } = rules.of(about.operation);
@@ -231,7 +232,7 @@ function answerOf({ rules, newIntentId }: RunRequest, about: Question) {
     case "review":
       return rules.of(about.operation).review?.(about.target, about.input);
     case "intent-id":
-      return newIntentId();
+      return request.newIntentId();
   }
 }
 

@@ -13,7 +13,6 @@ import type { Commits } from "./commits.ts";
 import type { ControlTable } from "./controls.ts";
 import type { Obligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
-import type { Redating } from "./clock-redating.ts";
 import type { SpendingTable } from "./spending.ts";
 import { RESTORED_CODE } from "./restore-detection.ts";
 import { maybeNumber, numberOf } from "./rows.ts";
@@ -27,10 +26,10 @@ export interface AdmissionParts {
   readonly commits: Commits;
   readonly log: FactLog;
   readonly quota: QuotaTable;
-  readonly redating: Redating;
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
   readonly owed: Obligations;
+  readonly soon: Obligations;
   readonly changes: Changes;
   readonly insertEvent: InsertEvent;
   readonly writer: WatchWriter;
@@ -40,8 +39,8 @@ export interface AdmissionParts {
 const LONGEST_REQUEST_MS = HOUR;
 
 export function createAdmission(db: DatabaseSync, parts: AdmissionParts): AdmissionStore {
-  const { present, commits, log, quota, redating, spending, changes, insertEvent, writer } = parts;
-  const uses = createLimitedUses(db);
+  const { present, commits, log, quota, spending, changes, insertEvent, writer } = parts;
+  const uses = createLimitedUses(db, () => quota.lagMs());
   const viewOf = createView(parts, uses);
 
   const admit = (wanted: Admit, decide: Decide): Admission => {
@@ -60,7 +59,8 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
     quota.charge(request.key, lane, cost, view.now);
     const { specialist, key, operation } = request;
     const about = { specialist, operation, lane, cost, deadlineAt };
-    const { seq } = log.add({ fact: "attempt", at: view.now, intent: intent?.seq, target: wanted.target, key, ...about });
+    const seq = log.next;
+    log.add({ seq, fact: "attempt", at: view.now, intent: intent?.seq, target: wanted.target, key, ...about });
     if (isLimited(request)) commits.add(() => uses.begin(key, operation, seq, { at: view.now, deadlineAt }));
     return { kind: "admitted", attempt: { seq, keyId: key, startedAt: view.now, ...about } };
   };
@@ -68,15 +68,14 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
   const settle = (settlement: Completion): void => {
     const { attempt, outcome, status, note, now, intent, heard, end, events, watches, paid } = settlement;
     commits.begin();
-    if (heard !== undefined) redating.heed(heard, now);
-    else if (end.ending === "answered") redating.believe(now);
+    if (heard !== undefined || end.ending === "answered") quota.heed(heard, now);
     if (!present.attempts.has(attempt.seq)) return; // counted at recovery already
     const { countedAt } = quota.end(end, now);
     const live = intent === undefined ? undefined : present.intents.get(intent.seq);
     const moves = live !== undefined && intent !== undefined && originsOf("answer", intent.change.state).includes(live.state);
     const set = moves ? setOf(live, intent.change, now, RESTORED_CODE) : undefined;
-    log.add({ fact: "answer", at: now, attempt: attempt.seq, outcome, status, note: note?.slice(0, 500), countedAt, set });
-    commits.add(() => uses.end(attempt, outcome, now));
+    log.add({ seq: log.next, fact: "answer", at: now, attempt: attempt.seq, outcome, status, note: note?.slice(0, 500), countedAt, set });
+    commits.add(() => uses.end(attempt, countedAt));
     if (!moves) return;
     changes.follow(live, paid, now);
     for (const event of events) insertEvent(event, now);
@@ -84,17 +83,16 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
   };
 
   return {
-    async admit(wanted, decide) {
+    admit(wanted, decide) {
       const admission = admit(wanted, decide);
-      if (admission.kind === "admitted") await commits.synced();
-      return admission;
+      return admission.kind === "admitted" ? commits.synced(admission) : Promise.resolve(admission);
     },
     async explain(wanted, decide) {
       if (!commits.lost) commits.begin();
       return decide(viewOf(wanted));
     },
     // A completion lost in a power cut leaves its attempt open: counted, and in doubt.
-    complete: async (settlement) => settle(settlement),
+    complete: settle,
   };
 }
 
@@ -107,9 +105,12 @@ function isLimited({ ownLimits }: AdmissionRequest): boolean {
 }
 
 /** Loads the values an admission depends on, and no others. */
-function createView({ present, quota, spending, guardian, owed }: AdmissionParts, uses: LimitedUses): (wanted: Admit) => AdmissionView {
-  return ({ request, intent, now: asked, known }) => {
-    const now = quota.passTime(asked);
+function createView(
+  { present, quota, spending, guardian, owed, soon }: AdmissionParts,
+  uses: LimitedUses,
+): (wanted: Admit) => AdmissionView {
+  return ({ request, intent, now, known }) => {
+    quota.passTime(now);
     const { specialist, price, key } = request;
     const clash = intent === undefined ? undefined : present.conflict(intent.conflictKey, intent.seq);
     const priced = price.kind === "priced" ? price.worst.currency : undefined;
@@ -117,33 +118,33 @@ function createView({ present, quota, spending, guardian, owed }: AdmissionParts
     return {
       now,
       request,
-      halt: guardian.stopped("halt", specialist),
+      halt: known.halt ?? guardian.stopped("halt", specialist),
       pause: guardian.stopped("pause", specialist),
       conflict: clash === undefined ? undefined : { intent: clash.id, since: clash.sentAt ?? clash.createdAt },
-      ...known,
+      may: known.may,
+      caps: known.caps,
       review: known.review && intent !== undefined,
       approval: known.review && intent !== undefined ? guardian.approval(intent.id) : undefined,
       quota: quota.load(key),
-      ...(isLimited(request) ? { ownUses: uses.of(request, now, quota.earliest(now)) } : {}),
+      ownUses: isLimited(request) ? uses.of(request, now) : undefined,
       obligations: owed(key, now),
-      ...(priced === undefined
-        ? {}
-        : {
-            accounts: [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
-            held: hold?.state === "open" ? hold.money : undefined,
-          }),
+      soon: request.promises === undefined || request.promises === 0 ? undefined : soon(key, now),
+      accounts:
+        priced === undefined ? undefined : [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
+      held: hold?.state === "open" ? hold.money : undefined,
     };
   };
 }
 
 interface LimitedUses {
   begin(key: KeyId, operation: string, attempt: number, times: { readonly at: number; readonly deadlineAt: number }): void;
-  end(attempt: Attempt, outcome: string, now: number): void;
-  of(request: AdmissionRequest, now: number, earliest: number): readonly OwnLimitUse[];
+  /** `countedAt` is the time from which the request ages; undefined if it never left. */
+  end(attempt: Attempt, countedAt: number | undefined): void;
+  of(request: AdmissionRequest, now: number): readonly OwnLimitUse[];
 }
 
 /** A request counts from its admission until the limit's length after its answer, because the network counts it somewhere in between. */
-function createLimitedUses(db: DatabaseSync): LimitedUses {
+function createLimitedUses(db: DatabaseSync, lagMs: () => number): LimitedUses {
   const begin = db.prepare("INSERT INTO limited_use (key_id, operation, attempt, started_at, deadline_at) VALUES (?, ?, ?, ?, ?)");
   const end = db.prepare("UPDATE limited_use SET ended_at = ? WHERE key_id = ? AND operation = ? AND attempt = ?");
   const drop = db.prepare("DELETE FROM limited_use WHERE key_id = ? AND operation = ? AND attempt = ?");
@@ -156,28 +157,24 @@ function createLimitedUses(db: DatabaseSync): LimitedUses {
   return {
     begin(key, operation, attempt, { at, deadlineAt }) {
       isUsed = true;
-      begin.run(key, operation, attempt, at, deadlineAt);
+      begin.run(key, operation, attempt, at - lagMs(), deadlineAt - lagMs());
     },
-    end({ keyId, operation, seq }, outcome, now) {
+    end({ keyId, operation, seq }, countedAt) {
       if (!isUsed) return;
-      if (outcome === "never-left") drop.run(keyId, operation, seq);
-      else end.run(now, keyId, operation, seq);
+      if (countedAt === undefined) drop.run(keyId, operation, seq);
+      else end.run(countedAt, keyId, operation, seq);
     },
-    of: ({ key, ownLimits = [] }, now, earliest) =>
-      ownLimits.map((limit) => {
+    of({ key, ownLimits = [] }, now) {
+      const at = now - lagMs();
+      return ownLimits.map((limit) => {
         const operations = JSON.stringify(limit.operations);
-        const row = count.get(
-          key,
-          operations,
-          earliest - limit.perMs - LONGEST_REQUEST_MS,
-          now,
-          earliest - limit.perMs,
-          Number(limit.ofAllKeys === true),
-        );
+        const earliest = at - limit.perMs;
+        const row = count.get(key, operations, earliest - LONGEST_REQUEST_MS, at, earliest, Number(limit.ofAllKeys === true));
         const used = row === undefined ? 0 : numberOf(row, "used");
         const oldest = row === undefined ? undefined : maybeNumber(row, "oldest");
-        return { limit, used, freesAt: (oldest ?? now) + limit.perMs + now - earliest };
-      }),
+        return { limit, used, freesAt: (oldest ?? at) + limit.perMs + lagMs() };
+      });
+    },
   };
 }
 

@@ -1,107 +1,150 @@
 /**
- * Corrects the time between two processes. Until the network has reported the time to the later one, rows of earlier processes age only by
- * the time in which a process ran. The caller owns the transaction.
+ * The clock by which windows of quota age. It passes while a process runs; the time between two processes, or of a machine asleep, passes
+ * only as far as both this machine's clock and the network's `Date` say so. So no clock that jumps frees a request early, and a clock that
+ * is steadily wrong costs nothing. The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { cellAt, type WindowShape } from "../../limits/window-counts.ts";
-import { JUMP_MS, type Ahead } from "../../limits/ledger-clock.ts";
+import { JUMP_MS, type ObservedTime } from "../../limits/ledger-clock.ts";
+import { MINUTE, SECOND } from "../../core/units.ts";
 import { maybeNumber, numberOf } from "./rows.ts";
 
-interface Doubt {
-  /** Unconfirmed part of the time since the last confirmation: nothing ran in it. */
-  readonly doubtedMs: number;
-  /** Least lead over the network at that time. */
-  readonly aheadMs: number;
-  /** Start of the first process that has not observed the network's time. */
-  readonly from: number;
+/** Interval at which the time is stored: a crash forgets as much of it, which errs on the safe side. */
+const STEP_MS = 5 * SECOND;
+
+interface Kept {
+  /** The last time stored, by the clock that dates rows. */
+  seenAt: number;
+  /** Lag behind that clock (negative: ahead of it). */
+  lagMs: number;
+  /** The part of the lag that the network may still confirm. */
+  unconfirmedMs: number;
+  /** The time, by this clock, from which requests count that were made after that part began; undefined if there is none. */
+  unsureFrom: number | undefined;
+  /** Most by which the network is ahead of this clock; undefined before its first `Date`. */
+  networkMs: number | undefined;
 }
 
-/** A correction to later times, now that the time is known. */
-export interface Overstated {
-  /** Overestimate of the passed time. 0 if it was right. */
-  readonly ms: number;
-  /** Rows counted since then may have been dated by any clock. */
-  readonly unsureFrom: number;
+/** A change of the lag. */
+export interface LagChange {
+  /** Set if time was confirmed: requests that count since then, by this clock, may have been made after it had passed. */
+  readonly recountFrom: number | undefined;
 }
 
-export class ClockDoubt {
+export class QuotaClock {
   readonly #sql: ReturnType<typeof statements>;
-  /** Start of this process. */
-  #began: number | undefined;
-  /** Null if there is no doubt; undefined before it is read. */
-  #doubt: Doubt | null | undefined;
+  #known: Kept | undefined;
+  /** The last time, by this clock, at which no time was missing. */
+  #sureAt = 0;
 
   constructor(db: DatabaseSync) {
     this.#sql = statements(db);
   }
 
-  /** Starts this process at `now`, by its own clock or the ledger's continuation. */
-  begin(now: number): void {
-    this.#sql.begin.run(now);
-    this.#began = now;
-    this.forget();
+  get lagMs(): number {
+    return this.#kept.lagMs;
   }
 
-  /** The cell in which a cell's requests count during the doubt: later by the unconfirmed time, but not after this process began. */
-  heldCell(shape: WindowShape, cell: number): number {
-    const doubtedMs = this.#doubtedMs();
-    if (doubtedMs === 0 || this.#began === undefined) return cell;
-    return Math.max(cell, Math.min(cell + Math.ceil(doubtedMs / shape.cellMs), cellAt(shape, this.#began)));
+  /** The last time stored: 0 in a new store. */
+  get seenAt(): number {
+    return this.#kept.seenAt;
   }
 
-  /** Delay of a cooldown's end during the doubt: the unconfirmed time, before this process began. */
-  heldMs(since: number): number {
-    return this.#began === undefined ? 0 : Math.max(0, Math.min(this.#doubtedMs(), this.#began - since));
+  /** The earliest time, by this clock, at which a request made now counts. */
+  get countsFrom(): number {
+    return this.#kept.unsureFrom ?? -Infinity;
   }
 
   /** The earliest possible present time. */
   earliest(now: number): number {
-    return now - this.#doubtedMs();
+    return now - Math.max(0, this.#kept.unconfirmedMs);
   }
 
-  /**
-   * Ends the doubt: the network has reported the time and the ledger's lead, or an answer without a `Date` came and the clock is trusted.
-   * Undefined if there was no doubt.
-   */
-  end(ahead: Ahead | undefined, now: number): Overstated | undefined {
-    const doubt = this.#read();
-    if (doubt === null) {
-      if (ahead !== undefined) this.#sql.ahead.run(ahead.leastMs);
-      return undefined;
-    }
-    const overMs = ahead === undefined ? 0 : ahead.mostMs - doubt.aheadMs;
-    const isOver = overMs >= JUMP_MS;
-    this.#sql.end.run(now, ahead === undefined ? doubt.aheadMs : isOver ? ahead.leastMs : Math.min(doubt.aheadMs, ahead.leastMs));
-    this.forget();
-    return { ms: isOver ? Math.ceil(overMs) : 0, unsureFrom: doubt.from };
+  /** Starts a process: the time since the last one is unconfirmed. */
+  begin(now: number): void {
+    const { seenAt, lagMs } = this.#kept;
+    this.#sureAt = seenAt - lagMs;
+    if (seenAt > 0) this.#leap(now - seenAt);
+    this.#keep(now);
+  }
+
+  /** Stores the time now and then. */
+  pass(now: number): void {
+    if (now - this.#kept.seenAt >= STEP_MS) this.#keep(now);
+  }
+
+  /** Observes an answer's `Date`. */
+  heed({ leastMs, mostMs, leaptMs }: ObservedTime, now: number): LagChange | undefined {
+    const kept = this.#kept;
+    const { networkMs } = kept;
+    if (leaptMs > 0) this.#leap(leaptMs);
+    const change = this.#confirm(networkMs === undefined ? 0 : leastMs + kept.lagMs - networkMs);
+    const most = mostMs + kept.lagMs;
+    const isNews = networkMs === undefined || leastMs + kept.lagMs > networkMs || most < networkMs - JUMP_MS;
+    if (isNews) kept.networkMs = most;
+    if (isNews || change !== undefined) this.#keep(now);
+    this.#sureAt = now - kept.lagMs;
+    return change;
+  }
+
+  /** Observes an answer without a `Date`: of a network that never states its time, this machine's clock is believed. */
+  believe(now: number): LagChange | undefined {
+    const change = this.#kept.networkMs === undefined ? this.#confirm(Infinity) : undefined;
+    if (change !== undefined) this.#keep(now);
+    return change;
   }
 
   forget(): void {
-    this.#doubt = undefined;
+    this.#known = undefined;
   }
 
-  #doubtedMs(): number {
-    const doubt = this.#read();
-    return doubt === null ? 0 : Math.max(0, doubt.doubtedMs);
+  #leap(byMs: number): void {
+    const kept = this.#kept;
+    kept.lagMs += byMs;
+    kept.unconfirmedMs += byMs;
+    // The next whole minute: no cell of a window has requests from before and after.
+    kept.unsureFrom ??= Math.ceil((this.#sureAt + STEP_MS) / MINUTE) * MINUTE;
   }
 
-  #read(): Doubt | null {
-    if (this.#doubt !== undefined) return this.#doubt;
+  /** Ends the uncertainty: `passedMs` have passed, but no more than this machine's clock says. */
+  #confirm(passedMs: number): LagChange | undefined {
+    const kept = this.#kept;
+    const { unsureFrom } = kept;
+    if (unsureFrom === undefined) return undefined;
+    const freedMs = Math.max(0, Math.min(kept.unconfirmedMs, passedMs));
+    kept.lagMs -= freedMs;
+    kept.unconfirmedMs = 0;
+    kept.unsureFrom = undefined;
+    return { recountFrom: freedMs > 0 ? unsureFrom : undefined };
+  }
+
+  get #kept(): Kept {
+    if (this.#known !== undefined) return this.#known;
     const row = this.#sql.read.get();
-    const from = row === undefined ? undefined : maybeNumber(row, "unsure_from");
-    this.#doubt =
-      row === undefined || from === undefined
-        ? null
-        : { doubtedMs: numberOf(row, "seen_at") - numberOf(row, "sure_at"), aheadMs: numberOf(row, "ahead_ms"), from };
-    return this.#doubt;
+    this.#known =
+      row === undefined
+        ? { seenAt: 0, lagMs: 0, unconfirmedMs: 0, unsureFrom: undefined, networkMs: undefined }
+        : {
+            seenAt: numberOf(row, "seen_at"),
+            lagMs: numberOf(row, "lag_ms"),
+            unconfirmedMs: numberOf(row, "unconfirmed_ms"),
+            unsureFrom: maybeNumber(row, "unsure_from"),
+            networkMs: maybeNumber(row, "network_ms"),
+          };
+    return this.#known;
+  }
+
+  #keep(now: number): void {
+    const kept = this.#kept;
+    kept.seenAt = now;
+    this.#sql.save.run(now, kept.lagMs, kept.unconfirmedMs, kept.unsureFrom ?? null, kept.networkMs ?? null);
   }
 }
 
 function statements(db: DatabaseSync) {
   return {
-    read: db.prepare("SELECT seen_at, sure_at, ahead_ms, unsure_from FROM ledger_time WHERE one = 1"),
-    begin: db.prepare("UPDATE ledger_time SET unsure_from = coalesce(unsure_from, ?1), seen_at = max(seen_at, ?1) WHERE one = 1"),
-    end: db.prepare("UPDATE ledger_time SET sure_at = ?, ahead_ms = ?, unsure_from = NULL WHERE one = 1"),
-    ahead: db.prepare("UPDATE ledger_time SET ahead_ms = ? WHERE one = 1"),
+    read: db.prepare("SELECT seen_at, lag_ms, unconfirmed_ms, unsure_from, network_ms FROM ledger_time WHERE one = 1"),
+    save: db.prepare(`
+      INSERT INTO ledger_time (one, seen_at, lag_ms, unconfirmed_ms, unsure_from, network_ms) VALUES (1, ?1, ?2, ?3, ?4, ?5)
+      ON CONFLICT DO UPDATE SET seen_at = ?1, lag_ms = ?2, unconfirmed_ms = ?3, unsure_from = ?4, network_ms = ?5`),
   };
 }

@@ -35,8 +35,10 @@ export interface CommitsOptions {
   readonly readOnly?: RetinueError | undefined;
 }
 
+/** A promise of a caller; it is resolved with `value`. */
 interface Waiting {
-  readonly resolve: () => void;
+  readonly value: unknown;
+  readonly resolve: (value: unknown) => void;
   readonly reject: (error: RetinueError) => void;
 }
 
@@ -84,8 +86,7 @@ export class Commits {
   async hard<Result>(run: () => Result, onWritten?: (result: Result) => void): Promise<Result> {
     const result = this.#now(run);
     onWritten?.(result);
-    await new Promise<void>((resolve, reject) => this.#hard.push({ resolve, reject }));
-    return result;
+    return waitIn(this.#hard, result);
   }
 
   /** Resolves before the next commit, which includes it. */
@@ -96,8 +97,7 @@ export class Commits {
   /** Resolves once it is committed, without waiting for the disk. */
   async counted<Result>(run: () => Result): Promise<Result> {
     const result = this.#now(run);
-    await new Promise<void>((resolve, reject) => this.#counted.push({ resolve, reject }));
-    return result;
+    return waitIn(this.#counted, result);
   }
 
   /**
@@ -126,15 +126,16 @@ export class Commits {
   /** Resolves once all earlier writes are committed, without waiting for the disk. */
   committed(): Promise<void> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost);
-    if (!this.#open) return Promise.resolve();
-    return new Promise<void>((resolve, reject) => this.#counted.push({ resolve, reject }));
+    return this.#open ? waitIn(this.#counted, undefined) : Promise.resolve();
   }
 
-  /** Resolves once all earlier writes are on disk. */
-  synced(): Promise<void> {
+  /** Resolves with `value` once all earlier writes are on disk. */
+  synced(): Promise<void>;
+  synced<Value>(value: Value): Promise<Value>;
+  synced(value?: unknown): Promise<unknown> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost);
     this.#atEndOfTurn();
-    return new Promise<void>((resolve, reject) => this.#hard.push({ resolve, reject }));
+    return waitIn(this.#hard, value);
   }
 
   /** Runs at once, in the open transaction; undone if it throws. */
@@ -180,8 +181,8 @@ export class Commits {
     }
     const lost = this.#lost;
     if (lost !== undefined) return [...counted, ...hard].forEach(({ reject }) => reject(lost));
-    for (const { resolve } of counted) resolve();
-    if (this.#options.sync === undefined) return hard.forEach(({ resolve }) => resolve());
+    for (const { resolve, value } of counted) resolve(value);
+    if (this.#options.sync === undefined) return hard.forEach(({ resolve, value }) => resolve(value));
     for (const waiting of hard) this.#unsynced.push(waiting);
   }
 
@@ -197,8 +198,8 @@ export class Commits {
         this.#lose(error);
       }
       const lost = this.#lost;
-      for (const { resolve, reject } of group)
-        if (lost === undefined) resolve();
+      for (const { value, resolve, reject } of group)
+        if (lost === undefined) resolve(value);
         else reject(lost);
       this.#commit();
     }
@@ -240,4 +241,8 @@ export class Commits {
     this.#options.onLost(lost);
     return lost;
   }
+}
+
+function waitIn<Value>(line: Waiting[], value: Value): Promise<Value> {
+  return new Promise<Value>((resolve, reject) => line.push({ value, resolve: resolve as Waiting["resolve"], reject }));
 }

@@ -59,7 +59,7 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
 
   return {
     ...stored,
-    async putDelivery(arrival, now) {
+    putDelivery(arrival, now) {
       const plain = putPlain(arrival, now);
       if (plain === undefined) {
         mayHaveRows = true;
@@ -67,8 +67,7 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
         return stored.putDelivery(arrival, now);
       }
       if (plain !== "known") arrival.onStored(plain, false);
-      await commits.synced(); // a known one may not be on disk yet
-      return plain === "known" ? "known" : "stored";
+      return commits.synced(plain === "known" ? plain : "stored"); // a known one may not be on disk yet
     },
     endDelivery(ended, now) {
       changed(ended.specialist);

@@ -58,11 +58,12 @@ export function createDueWork(db: DatabaseSync, present: Present, dues: Dues): P
       UNION ALL SELECT specialist, NULL, min(due_at) FROM source WHERE due_at IS NOT NULL GROUP BY specialist)
     GROUP BY specialist`);
   return {
-    async nextDue(specialist, lanes) {
-      const all = { ...dues.of(specialist), ...workOf(present, specialist, lanes) };
-      return Object.values(all).reduce(earlier, undefined);
+    nextDue(specialist, lanes) {
+      const { deliveries, schedules, sources, watches } = dues.of(specialist);
+      const { events, intents, doubts } = workOf(present, specialist, lanes);
+      return earlier(earlier(earlier(deliveries, schedules), earlier(sources, watches)), earlier(earlier(events, intents), doubts));
     },
-    async dueWork(specialist, lanes, now) {
+    dueWork(specialist, lanes, now) {
       const all = { ...dues.of(specialist), ...workOf(present, specialist, lanes) };
       return WORK_KINDS.filter((part: WorkKind) => (all[part] ?? Infinity) <= now);
     },
@@ -93,10 +94,15 @@ function workOf(present: Present, specialist: Handle, lanes?: readonly Lane[]): 
   let [events, intents, doubts]: (number | undefined)[] = present.hasNext(specialist) ? [0] : [];
   for (const { state, isClaimed, notBefore } of mine.events.values())
     if (state === "ready" && !isClaimed) events = earlier(events, notBefore);
+  if (mine.waiting !== undefined && (lanes === undefined || lanes.some((lane) => mine.waiting?.has(lane)))) intents = 0;
   for (const intent of mine.intents.values()) {
     if (intent.state === "in_doubt") doubts = earlier(doubts, intent.nextAt);
     if (expires(intent)) intents = earlier(intents, intent.expiresAt);
-    if (lanes === undefined ? intent.state === "ready" : isReadyIn(intent, lanes) && isFree(intent, present.intents))
+    if (
+      lanes === undefined
+        ? intent.state === "ready"
+        : isReadyIn(intent, lanes) && isFree(intent, present.intents) && !present.isBehind(intent)
+    )
       intents = earlier(intents, intent.nextAt);
   }
   return { events, intents, doubts };

@@ -6,9 +6,6 @@ import type { Present } from "../../live/present.ts";
 import { readNote } from "../failure.ts";
 import type { Commits } from "./commits.ts";
 
-type Unnumbered<One> = One extends Fact ? Omit<One, "seq"> : never;
-export type NewFact = Unnumbered<Fact>;
-
 /** Called with each fact after it is applied: for oracles. */
 export type Observe = (fact: Fact, present: Present) => void;
 
@@ -19,8 +16,10 @@ export interface EventOrigin {
 }
 
 export interface FactLog {
-  /** Adds a decided fact; it is committed with everything else of this turn. */
-  add(fact: NewFact): Fact;
+  /** The number of the next fact. */
+  readonly next: number;
+  /** Adds a decided fact with the next number; it is committed with everything else of this turn. */
+  add(fact: Fact): void;
   /** Adds an event if it is new. */
   addEvent(event: NewEvent, at: number, how: EventOrigin): EventFact | undefined;
 }
@@ -44,11 +43,13 @@ export function createLog(db: DatabaseSync, commits: Commits, present: Present, 
     return fact;
   };
   return {
+    get next() {
+      return present.last + 1;
+    },
     add: (fact) =>
       commits.add(() => {
-        const numbered = { ...fact, seq: present.last + 1 } as Fact;
-        insert.one(numbered);
-        return take(numbered);
+        insert.one(fact);
+        take(fact);
       }),
     addEvent: (event, at, { begun, delivery, word }) =>
       commits.add(() => {

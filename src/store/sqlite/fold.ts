@@ -3,6 +3,7 @@
  * the rows and the few facts after the mark. Work that begins and ends between two folds is written once.
  */
 import type { DatabaseSync } from "node:sqlite";
+import type { Handle } from "../../core/ids.ts";
 import { SECOND } from "../../core/units.ts";
 import type { EventFields } from "../../live/facts.ts";
 import { isUnchanged, type LiveEvent } from "../../live/live-event.ts";
@@ -57,10 +58,13 @@ export function createFolding(db: DatabaseSync, { present, flushQuota, flushCoun
 
   const writeIntents = (all: readonly LiveIntent[]): void => {
     if (all.length > 0) intents.write(all);
+    const specialists = new Set<Handle>();
     for (const intent of all) {
       intent.isStored = true;
-      if (!isLive(intent)) present.dropIntent(intent);
+      if (isLive(intent)) specialists.add(intent.specialist);
+      else present.dropIntent(intent);
     }
+    for (const specialist of specialists) present.queueIntents(specialist);
   };
   /** A start may read the facts of these again: they lead to the same end, or the row already contains them. */
   const writeSettled = (): void => {

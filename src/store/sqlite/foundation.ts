@@ -1,6 +1,5 @@
 /** The common parts of the store: the file, the memory, the log, and the tables that are rows. */
 import type { Present } from "../../live/present.ts";
-import { createRedating, type Redating } from "./clock-redating.ts";
 import { Commits } from "./commits.ts";
 import { ControlTable } from "./controls.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "./database.ts";
@@ -23,7 +22,6 @@ export interface Foundation {
   readonly present: Present;
   readonly told: Loaded["told"];
   readonly quota: QuotaTable;
-  readonly redating: Redating;
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
   readonly restored: RestoredTable;
@@ -86,12 +84,11 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
   };
   // A copy has a commit of its own, since the store refuses every write.
   if (database.isCopy === true) inTransaction(db, folding.fold);
-  const redating = createRedating(db, quota);
   const close = async (): Promise<void> => {
     await database.checkpoints?.stop();
     if (options.database === undefined) database.close();
   };
-  const tables = { quota, redating, spending, guardian, restored };
+  const tables = { quota, spending, guardian, restored };
   return { ...tables, db, path, rows, present, told, commits, log, folding, settle, dues, debts, deliveries, close };
 }
 

@@ -31,6 +31,15 @@ function createIntentHistory(db: DatabaseSync, { present, settle }: HistoryParts
       AND (?7 IS NULL OR target = ?7 OR created_ref = ?7 OR thread = ?7 OR thread = 'job:' || ?7)
     ORDER BY seq DESC LIMIT 0 + ?5`);
   const counts = db.prepare("SELECT operation, state, count(*) AS n FROM main.intent WHERE specialist = ? GROUP BY operation, state");
+  const byOperation = db.prepare("SELECT operation, count(*) AS n FROM json_each(?) JOIN main.intent ON seq = value GROUP BY operation");
+  /** Intents of which only the numbers are in memory. */
+  const queued = (specialist: Handle): readonly HeldIntents[] =>
+    [...(present.of(specialist).waiting ?? [])].flatMap(([lane, numbers]) =>
+      byOperation.all(JSON.stringify([...numbers])).map((row) => {
+        const about = { operation: textOf(row, "operation"), count: numberOf(row, "n"), lane, nextAt: 0 };
+        return { ...about, state: "ready", code: undefined, message: undefined };
+      }),
+    );
   return {
     async intents({ specialist, operation, since, until, object, states, limit }) {
       settle();
@@ -43,15 +52,15 @@ function createIntentHistory(db: DatabaseSync, { present, settle }: HistoryParts
       return counts.all(specialist).map((row) => ({ operation: textOf(row, "operation"), state: stateOf(row), count: numberOf(row, "n") }));
     },
     held: async (specialist, limit) =>
-      heldIn(present, specialist)
+      heldIn(present, specialist, queued(specialist))
         .toSorted((a, b) => b.count - a.count)
         .slice(0, limit),
   };
 }
 
 /** Ready and proposed intents by operation, lane and delaying rule. One that follows another of its run waits for the same. */
-function heldIn(present: Present, specialist: Handle): readonly HeldIntents[] {
-  const groups = new Map<string, HeldIntents>();
+function heldIn(present: Present, specialist: Handle, queued: readonly HeldIntents[]): readonly HeldIntents[] {
+  const groups = new Map(queued.map((group) => [JSON.stringify([group.state, group.operation, group.lane, group.code]), group]));
   for (const intent of present.of(specialist).intents.values()) {
     const { state, operation, lane } = intent;
     if (state !== "ready" && state !== "proposed") continue;

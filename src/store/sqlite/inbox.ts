@@ -39,6 +39,7 @@ export interface Inbox extends InboxStore {
   readonly endUnbegun: (since: number, now: number) => void;
 }
 
+const NO_EVENTS: readonly ClaimedEvent[] = [];
 const NO_STEPS: ReadonlyMap<string, Json> = new Map();
 
 export function createInbox(db: DatabaseSync, { present, commits, log, writer, rows, settle }: InboxParts): Inbox {
@@ -72,20 +73,17 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
       if (arrival.events.some(({ via }) => via === "webhook")) await commits.synced();
       return result;
     },
-    async claimEvents(specialist, now, limit) {
-      const taken = claim(specialist, now, limit);
-      // Committed before a handler runs: an event that ends the process must have been counted.
-      if (taken.length > 0) await commits.committed();
-      return taken.map((event) => claimed(event, now));
-    },
-    async retryEvent(seq, { notBefore, failed, note }) {
+    claimEvents: (specialist, now, limit) =>
+      present.eventCount(specialist) === 0 ? NO_EVENTS : claim(specialist, now, limit).map((event) => claimed(event, now)),
+    committed: () => commits.committed(),
+    retryEvent(seq, { notBefore, failed, note }) {
       const event = present.events.get(seq);
       if (event?.isClaimed !== true) return;
       const attempts = event.attempts + (failed ? 1 : 0);
       change(event, notBefore, { begun: false, crashes: 0, attempts, notBefore, ...(note === undefined ? {} : { note }) });
       event.isClaimed = false;
     },
-    async parkEvent(seq, now, note) {
+    parkEvent(seq, now, note) {
       const event = present.events.get(seq);
       if (event === undefined || event.state !== "ready") return;
       change(event, now, { state: "parked", begun: false, parkedAt: now, note });
@@ -103,7 +101,7 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
 type Change = (event: LiveEvent, at: number, set: Partial<EventFields>) => void;
 
 function createChange(log: FactLog): Change {
-  return (event, at, set) => void log.add({ fact: "change", of: "event", subject: event.seq, at, set });
+  return (event, at, set) => log.add({ seq: log.next, fact: "change", of: "event", subject: event.seq, at, set });
 }
 
 /** Takes events for a handler, inside a transaction the caller owns. */

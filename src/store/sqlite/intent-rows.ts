@@ -76,8 +76,13 @@ export function createIntentRows(db: DatabaseSync): IntentRows {
   return {
     write(all) {
       const whole = all.length - (all.length % AT_ONCE);
-      for (let from = 0; from < whole; from += AT_ONCE) several.run(...all.slice(from, from + AT_ONCE).flatMap(valuesOf));
-      for (const intent of all.slice(whole)) single.run(...valuesOf(intent));
+      let values: Value[] = [];
+      for (const [n, intent] of all.entries()) {
+        addValues(values, intent);
+        if (n < whole && n % AT_ONCE !== AT_ONCE - 1) continue;
+        (n < whole ? several : single).run(...values);
+        values = [];
+      }
     },
     *live() {
       for (const row of live.iterate()) yield liveRow(row);
@@ -88,9 +93,11 @@ export function createIntentRows(db: DatabaseSync): IntentRows {
   };
 }
 
+type Value = string | number | null;
+
 /** In the order of the columns. */
-function valuesOf(i: LiveIntent): readonly (string | number | null)[] {
-  return [
+function addValues(values: Value[], i: LiveIntent): void {
+  values.push(
     i.seq,
     i.id,
     i.specialist,
@@ -125,7 +132,7 @@ function valuesOf(i: LiveIntent): readonly (string | number | null)[] {
     i.firstRequest ?? null,
     i.lastRequest ?? null,
     i.last,
-  ];
+  );
 }
 
 function maybe(row: Row | undefined): LiveIntent | undefined {

@@ -23,6 +23,9 @@ import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 import { OPEN, UNCHANGED } from "./fold.ts";
 import { createIntentRows, type IntentRows } from "./intent-rows.ts";
 
+/** Intents read between two looks at how many of them have to be in memory. */
+const INTENTS_AT_ONCE = 1_024;
+
 export interface Loaded {
   readonly present: Present;
   /** Answers that no cell of the quota contains yet. */
@@ -40,7 +43,12 @@ export function load(rows: FactRows): Loaded {
     const event = isUnchanged && present.queued(seq, specialist) ? undefined : rows.openEvent(seq);
     if (event !== undefined) present.putEvent(event);
   }
-  for (const intent of rows.intents.live()) present.putIntent(intent);
+  let loaded = 0;
+  for (const intent of rows.intents.live()) {
+    // Between two runs, since a run's intents stay together.
+    if (intent.ordinal === 0 && ++loaded % INTENTS_AT_ONCE === 0) present.queueIntents(intent.specialist);
+    present.putIntent(intent);
+  }
   for (const attempt of rows.openAttempts()) present.putAttempt({ ...attempt, isStored: true });
   const uncounted: Loaded["uncounted"][number][] = [];
   const told: Loaded["told"][number][] = [];

@@ -1,7 +1,7 @@
 /** Obligations of a key: the jobs its specialists watch, cached, and applications with an unknown outcome, from memory. */
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, type Handle, type KeyId } from "../../core/ids.ts";
-import { DAY } from "../../core/units.ts";
+import { DAY, MINUTE } from "../../core/units.ts";
 import type { Present } from "../../live/present.ts";
 import { OWED_STANDINGS } from "../sources.ts";
 import { numberOf, textOf } from "./rows.ts";
@@ -14,6 +14,9 @@ const APPLY = "jobs.apply";
 /** Counts the obligations that share one key's reserve, over all of its specialists. */
 export type Obligations = (key: KeyId, now: number) => number;
 
+/** A job whose next check comes within this time may be assigned and delivered within the hour. */
+const SOON_MS = 10 * MINUTE;
+
 interface Known {
   readonly specialists: readonly Handle[];
   /** Due times of the jobs they owe. */
@@ -22,6 +25,8 @@ interface Known {
 
 export interface KeyObligations {
   readonly owed: Obligations;
+  /** Those that are expected to need their requests within the hour. */
+  readonly soon: Obligations;
   /** Called when watched jobs or keys change. */
   forget(): void;
 }
@@ -40,16 +45,18 @@ export function createObligations(db: DatabaseSync, present: Present): KeyObliga
     known.set(key, made);
     return made;
   };
+  const count = (key: KeyId, now: number, until: number): number => {
+    const { specialists, dues } = known.get(key) ?? read(key);
+    let n = 0;
+    for (const due of dues) if (due > now - ABANDONED_MS && due <= until) n++;
+    for (const specialist of specialists)
+      for (const { state, operation } of present.of(specialist).intents.values()) if (state === "in_doubt" && operation === APPLY) n++;
+    for (const attempt of present.attempts.values()) if (attempt.operation === APPLY && attempt.key === key) n++;
+    return n;
+  };
   return {
-    owed(key, now) {
-      const { specialists, dues } = known.get(key) ?? read(key);
-      let n = 0;
-      for (const due of dues) if (due > now - ABANDONED_MS) n++;
-      for (const specialist of specialists)
-        for (const { state, operation } of present.of(specialist).intents.values()) if (state === "in_doubt" && operation === APPLY) n++;
-      for (const attempt of present.attempts.values()) if (attempt.operation === APPLY && attempt.key === key) n++;
-      return n;
-    },
+    owed: (key, now) => count(key, now, Infinity),
+    soon: (key, now) => count(key, now, now + SOON_MS),
     forget: () => known.clear(),
   };
 }

@@ -49,6 +49,7 @@ export interface Changes {
 }
 
 const NONE: readonly LiveIntent[] = [];
+const NO_INTENTS: readonly Intent[] = [];
 
 type Parts = Omit<ChangeParts, "insertEvent" | "writer">;
 
@@ -58,7 +59,7 @@ export function createChanges(
   effects: () => Pick<ChangeParts, "insertEvent" | "writer">,
 ): Changes {
   const change = (intent: LiveIntent, at: number, set: Partial<IntentFields>): void =>
-    void log.add({ fact: "change", of: "intent", subject: intent.seq, at, set });
+    log.add({ seq: log.next, fact: "change", of: "intent", subject: intent.seq, at, set });
   const find = (seq: number): LiveIntent | undefined => present.intents.get(seq) ?? intents.one(seq);
   const findById = (id: string): LiveIntent | undefined => present.byId(id) ?? intents.byId(id);
   const wake = (rule: WaitRule, now: number): void => {
@@ -152,10 +153,14 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
   };
 
   return {
-    async dueIntents(specialist, lanes, now, limit) {
+    dueIntents(specialist, lanes, now, limit) {
       const due: Intent[] = [];
+      for (const seq of present.unqueueIntents(specialist, lanes)) {
+        const next = intents.one(seq);
+        if (next !== undefined && !present.intents.has(seq)) present.putIntent(next);
+      }
       for (const intent of mine(specialist)) {
-        if (intent.state !== "ready" || intent.nextAt > now) continue;
+        if (intent.state !== "ready" || intent.nextAt > now || present.isBehind(intent)) continue;
         if (lanes.length < LANES.length && !isReadyIn(intent, lanes)) continue;
         if (isFree(intent, present.intents)) due.push(asIntent(intent));
         if (due.length === limit) break;
@@ -173,8 +178,10 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
       return intent === undefined ? undefined : asIntent(intent);
     },
     moveIntent: async (move) => applyChange(move),
-    async expireIntents(specialist, now, limit) {
-      const due = expired(specialist, now).slice(0, limit).map(asIntent);
+    expireIntents(specialist, now, limit) {
+      const found = expired(specialist, now);
+      if (found.length === 0) return NO_INTENTS;
+      const due = found.slice(0, limit).map(asIntent);
       return due.filter((intent) => applyChange({ seq: intent.seq, by: "expiry", change: expiry(intent), now }));
     },
     async claimedRefs({ specialist, operation }, refs) {
@@ -187,7 +194,7 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
     async forgetSentAt(seq) {
       const intent = present.intents.get(seq);
       if (intent?.state !== "in_doubt") return;
-      log.add({ fact: "change", of: "intent", subject: seq, at: intent.nextAt, set: { sentAt: UNDATED } });
+      log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at: intent.nextAt, set: { sentAt: UNDATED } });
     },
     async endStakes({ specialist, operation, target }, isReturned, now) {
       settle();

@@ -12,8 +12,6 @@ export interface Ledgers {
 const KEYS_AT_ONCE = 100;
 
 export function pruneLedgers({ quota, spending, guardian }: Ledgers, now: number): number {
-  // Ledgers prune by their own time: a wall clock set forward must not free what still counts.
-  const ledger = quota.earliest(Math.min(now, quota.seenAt()));
-  quota.evict(ledger); // keys unused for a day leave the memory
-  return quota.prune(ledger, KEYS_AT_ONCE) + spending.prune(ledger) + guardian.prune(now) + spending.expire(now);
+  quota.evict(now); // keys unused for a day leave the memory
+  return quota.prune(now, KEYS_AT_ONCE) + spending.prune(quota.earliest(now)) + guardian.prune(now) + spending.expire(now);
 }

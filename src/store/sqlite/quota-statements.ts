@@ -27,15 +27,6 @@ export function statements(db: DatabaseSync) {
   return {
     key: db.prepare("SELECT per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes FROM quota_key WHERE key_id = ?"),
     cells: db.prepare("SELECT span, cell, slot, used FROM quota_cell WHERE key_id = ? ORDER BY span, cell, slot"),
-    time: db.prepare("SELECT seen_at FROM ledger_time WHERE one = 1"),
-    saveTime: db.prepare(`
-      INSERT INTO ledger_time (one, seen_at, sure_at, stood) VALUES (1, ?1, ?1, 0) ON CONFLICT DO UPDATE
-      SET seen_at = max(seen_at, ?1), sure_at = sure_at + max(0, ?1 - seen_at), stood = 0`),
-    timeBack: db.prepare(
-      "UPDATE ledger_time SET seen_at = :now, sure_at = min(sure_at, :now), unsure_from = min(unsure_from, :now), stood = 0 WHERE one = 1",
-    ),
-    stood: db.prepare("SELECT stood FROM ledger_time WHERE one = 1"),
-    saveStood: db.prepare("UPDATE ledger_time SET stood = 1 WHERE one = 1"),
     addOne: db.prepare(
       "INSERT INTO quota_cell (key_id, span, cell, slot, used) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used",
     ),
@@ -44,21 +35,7 @@ export function statements(db: DatabaseSync) {
       SELECT key_id, span, :to, slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to GROUP BY key_id, slot
       ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     gathered: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to"),
-    // Moved below zero first, because other rows may still hold the target keys.
-    lift: db.prepare(`
-      INSERT INTO quota_cell (key_id, span, cell, slot, used)
-      SELECT key_id, span, -max(cell, min(cell + :cells, :to)), slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from
-      GROUP BY key_id, slot, max(cell, min(cell + :cells, :to))`),
-    pull: db.prepare(`
-      INSERT INTO quota_cell (key_id, span, cell, slot, used)
-      SELECT key_id, span, -(:to + max(0, cell - :seen)), slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :to
-      GROUP BY key_id, slot, max(0, cell - :seen)`),
-    lifted: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from"),
-    land: db.prepare("UPDATE quota_cell SET cell = -cell WHERE span = :span AND cell < 0"),
-    parkLater: db.prepare(
-      "UPDATE quota_key SET parked_at = parked_at + :ms, parked_until = parked_until + :ms WHERE parked_at <= :over AND parked_until > :over",
-    ),
-    parkBack: db.prepare("UPDATE quota_key SET parked_until = parked_until - parked_at + :now, parked_at = :now WHERE parked_at > :now"),
+    usesFrom: db.prepare("UPDATE limited_use SET started_at = :to, ended_at = :to WHERE ended_at >= :from AND ended_at < :to"),
     clear: db.prepare("DELETE FROM quota_cell WHERE key_id = ?"),
     prune: db.prepare("DELETE FROM quota_cell WHERE key_id = ? AND span = ? AND cell < ?"),
     park: db.prepare("UPDATE quota_key SET parked_at = ?, parked_until = ?, park_reason = ?, strikes = ? WHERE key_id = ?"),
@@ -66,6 +43,11 @@ export function statements(db: DatabaseSync) {
       "INSERT INTO quota_key (key_id, per_hour, per_day, floors) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET per_hour = excluded.per_hour, per_day = excluded.per_day, floors = excluded.floors",
     ),
     succeed: db.prepare("UPDATE quota_key SET successor = ? WHERE key_id = ? AND successor IS NULL"),
+    // A request under way counts as lost, as in the windows.
+    inheritUses: db.prepare(`
+      INSERT OR IGNORE INTO limited_use (key_id, operation, attempt, started_at, deadline_at, ended_at)
+      SELECT :to, operation, attempt, started_at, deadline_at, coalesce(ended_at, max(:at, deadline_at) + :lateMs)
+      FROM limited_use WHERE key_id = :from`),
     keysAfter: db.prepare("SELECT key_id FROM quota_key WHERE key_id > ? ORDER BY key_id LIMIT 0 + ?"),
   };
 }

@@ -1,4 +1,7 @@
-/** Keys, their cells and cooldowns in SQLite, with the live state of busy keys in memory. The caller owns the transaction. */
+/**
+ * Keys, their cells and cooldowns in SQLite, with the live state of busy keys in memory. Rows are in the time of the quota's clock, memory in
+ * the time of the clock that dates everything else. The caller owns the transaction.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import { LANES, type Lane } from "../../contract/operations.ts";
 import type { TierLimits } from "../../contract/tiers.ts";
@@ -6,8 +9,17 @@ import { Refused } from "../../core/errors.ts";
 import type { KeyId } from "../../core/ids.ts";
 import { isObject, numberIn, parseJson } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
-import { HOUR, SECOND } from "../../core/units.ts";
-import { addToCell, cellAt, listCells, slotIndex, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../limits/window-counts.ts";
+import { HOUR } from "../../core/units.ts";
+import {
+  addToCell,
+  cellAt,
+  listCells,
+  slotIndex,
+  WINDOWS,
+  WINDOW_SHAPES,
+  type CellCount,
+  type WindowName,
+} from "../../limits/window-counts.ts";
 import { believeDownwards, ownWindowPauseMs } from "../../limits/server-hints.ts";
 import { DEFAULT_FLOORS, type LaneFloors } from "../../limits/lanes.ts";
 import { clearCooldown, pauseKey, startCooldown, type Cooldown } from "../../limits/cooldown.ts";
@@ -16,6 +28,7 @@ import {
   charge,
   deltaAt,
   inherit,
+  LATE_LANDING_MS,
   newQuota,
   quotaUse,
   recover,
@@ -25,15 +38,13 @@ import {
   type QuotaState,
 } from "../../limits/quota.ts";
 import type { AttemptEnd } from "../../limits/verdict.ts";
-import type { Ahead } from "../../limits/ledger-clock.ts";
-import { ClockDoubt } from "./clock-correction.ts";
+import type { ObservedTime } from "../../limits/ledger-clock.ts";
+import { QuotaClock } from "./clock-correction.ts";
 import { PendingCells, type PendingCell } from "./pending-cells.ts";
 import { statements, type OpenRequest, type OpenRequests } from "./quota-statements.ts";
 
 /** Keys whose state is kept in memory; beyond it the longest loaded ones without requests in flight are dropped. */
 export const MAX_CACHED_KEYS = 20_000;
-/** Interval at which the ledger's time is stored: a lag of that size after a crash errs on the safe side. */
-const TIME_STEP_MS = 5 * SECOND;
 /** Interval at which a busy key deletes its expired cells. */
 const OWN_PRUNE_MS = HOUR;
 const SPAN: { readonly [name in WindowName]: number } = { hour: 0, day: 1 };
@@ -48,7 +59,7 @@ export interface Ended {
   readonly parked: Cooldown | undefined;
   /** External calls that the server's headers revealed. */
   readonly foreign: number;
-  /** The time from which the request ages; undefined if it never left. */
+  /** The time from which the request ages, by the quota's clock; undefined if it never left. */
   readonly countedAt: number | undefined;
 }
 
@@ -66,18 +77,15 @@ export class QuotaTable {
   readonly #sql: ReturnType<typeof statements>;
   readonly #options: QuotaTableOptions;
   readonly #cache = new Map<KeyId, Cached>();
-  readonly #doubt: ClockDoubt;
+  readonly #clock: QuotaClock;
   readonly #open: OpenRequests;
   readonly #pending = new PendingCells();
-  #seenAt: number | undefined;
-  /** True if requests may have been counted while time stood still, by this process or an earlier one. Undefined before it is read. */
-  #mayHaveStood: boolean | undefined;
   #pruneFrom = "";
 
   constructor(db: DatabaseSync, options: QuotaTableOptions) {
     this.#sql = statements(db);
     this.#options = options;
-    this.#doubt = new ClockDoubt(db);
+    this.#clock = new QuotaClock(db);
     this.#open = options.open;
   }
 
@@ -98,13 +106,13 @@ export class QuotaTable {
    * charge over a crash.
    */
   charge(key: KeyId, lane: Lane, cost: number, now: number): void {
-    this.passTime(now);
+    this.#clock.pass(now);
     charge(this.#cached(key).state, now, lane, cost);
   }
 
   /** Called at the end of an attempt, in the transaction that closes its row, before this key is loaded again in it. */
   end(end: AttemptEnd, now: number): Ended {
-    this.passTime(now);
+    this.#clock.pass(now);
     // Loaded without this attempt if it was not in memory: the order of closing its row must not matter.
     const known = this.#cache.has(end.key);
     const entry = this.#cached(end.key, end.attempt);
@@ -116,12 +124,12 @@ export class QuotaTable {
     if (!known) charge(state, now, end.lane, end.cost);
     const ending = end.ending === "lost" ? ({ answered: false, deadlineAt: end.deadlineAt } as const) : ({ answered: true } as const);
     const delta = completeAttempt(state, now, end.lane, end.cost, ending, this.#options.lateLandingMs);
-    this.#save(end.key, delta);
+    const countedAt = this.#save(end.key, delta);
     if (now - entry.prunedAt > OWN_PRUNE_MS) {
       if (entry.prunedAt > 0) this.#pruneKey(end.key, now);
       entry.prunedAt = now;
     }
-    return { ...this.#heed(end, state, now), countedAt: delta.at };
+    return { ...this.#heed(end, state, now), countedAt };
   }
 
   /** Applies the answer's rate limits. */
@@ -135,7 +143,7 @@ export class QuotaTable {
     if (pauseMs !== undefined && pauseKey(state, now, pauseMs)) this.#savePark(end.key, state);
     let foreign = 0;
     for (const delta of end.hints === undefined ? [] : believeDownwards(state, now, end.hints)) {
-      this.#sql.addOne.run(end.key, SPAN[delta.window], delta.cell, delta.slot, delta.count);
+      this.#addRow(end.key, delta.window, delta);
       foreign = Math.max(foreign, delta.count);
     }
     return { parked, foreign };
@@ -143,26 +151,22 @@ export class QuotaTable {
 
   /**
    * At the start, before any admission: counts the attempts a crash left open, from now on. The caller adds their answers in the same
-   * transaction: `onCounted` gets the time from which each counts. Returns the number of requests found.
+   * transaction: `onCounted` gets the time from which each counts, by the quota's clock. Returns the number of requests found.
    */
   recoverOpen(now: number, onCounted: (open: OpenRequest, at: number) => void): number {
     this.forget();
-    if (now < this.seenAt()) this.#stands();
-    const at = Math.max(now, this.seenAt());
     let found = 0;
     for (const open of this.#open.all()) {
       found += open.cost;
-      for (const delta of recover(newQuota({ perHour: 1, perDay: 1 }), at, [open], this.#options.lateLandingMs)) {
-        this.#save(open.key, delta);
-        onCounted(open, delta.at);
-      }
+      for (const delta of recover(newQuota({ perHour: 1, perDay: 1 }), now, [open], this.#options.lateLandingMs))
+        onCounted(open, this.#save(open.key, delta));
     }
     return found;
   }
 
   /** Counts an answer whose cells were not written before the process ended. */
   replay(key: KeyId, lane: Lane, cost: number, countedAt: number): void {
-    this.#save(key, deltaAt(countedAt, slotIndex(lane), cost));
+    this.#addPending(key, deltaAt(countedAt, slotIndex(lane), cost));
   }
 
   /** Cells that are only in memory. */
@@ -182,129 +186,63 @@ export class QuotaTable {
     this.flush();
     const heir = this.load(to);
     inherit(this.load(from), heir, now, this.#options.lateLandingMs);
+    const ownUses = { from, to, at: now - this.#clock.lagMs, lateMs: this.#options.lateLandingMs ?? LATE_LANDING_MS };
+    this.#sql.inheritUses.run(ownUses);
     this.#sql.clear.run(to);
-    for (const name of WINDOWS)
-      for (const row of listCells(heir[name])) this.#sql.addOne.run(to, SPAN[name], row.cell, row.slot, row.count);
+    for (const name of WINDOWS) for (const row of listCells(heir[name])) this.#addRow(to, name, row);
     this.#savePark(to, heir);
     return true;
   }
 
-  /** The time at which the ledger continues after a restart: at most five seconds before the last time it passed on. */
+  /** The last time stored: a later one is not far behind it. */
   seenAt(): number {
-    this.#seenAt ??= Number(this.#sql.time.get()?.["seen_at"] ?? 0);
-    return this.#seenAt;
+    return this.#clock.seenAt;
   }
 
-  /**
-   * The ledger's time, never before the last one seen. Call it in a transaction, before a key is loaded in it.
-   *
-   * A wall clock that is behind when a process starts makes this time stand still, and requests meanwhile are counted at that one moment.
-   * When the clock is right again, their age is unknown: so they count from then on.
-   */
-  passTime(asked: number): number {
-    const seenAt = this.seenAt();
-    if (asked < seenAt) this.#stands();
-    if (asked - seenAt < TIME_STEP_MS) return Math.max(asked, seenAt);
-    this.#mayHaveStood ??= this.#sql.stood.get()?.["stood"] === 1;
-    if (this.#mayHaveStood) {
-      this.#countFrom(seenAt, asked);
-      this.#mayHaveStood = false;
-    }
-    this.#sql.saveTime.run(asked);
-    this.#seenAt = asked;
-    return asked;
-  }
-
-  /** Marks that time stands still: requests counted now have no time of their own, and a later process must know. */
-  #stands(): void {
-    if (this.#mayHaveStood === true) return;
-    this.#mayHaveStood = true;
-    this.#sql.saveStood.run();
-  }
-
-  /** Recounts at `now` everything counted at or after this moment. */
-  #countFrom(from: number, now: number): void {
-    this.flush();
-    for (const name of WINDOWS) {
-      const place = { span: SPAN[name], from: cellAt(WINDOW_SHAPES[name], from), to: cellAt(WINDOW_SHAPES[name], now) };
-      this.#sql.gather.run(place);
-      this.#sql.gathered.run(place);
-    }
-    this.#cache.clear();
+  /** Lag of the quota's clock behind the one that dates rows. */
+  lagMs(): number {
+    return this.#clock.lagMs;
   }
 
   /** The earliest possible present time. */
   earliest(now: number): number {
-    return this.#doubt.earliest(now);
+    return this.#clock.earliest(now);
   }
 
-  /** At the start: until the network has reported the time, no counted request ages by downtime. */
-  beginDoubt(now: number): void {
-    if (now < this.seenAt()) this.#comeBack(now);
-    this.#doubt.begin(now);
-    this.#seenAt = undefined;
+  /** Stores that time has passed, so that a crash does not forget it. */
+  passTime(now: number): void {
+    this.#clock.pass(now);
+  }
+
+  /** Starts a process: until the network has stated the time, nothing ages by the time in which none ran. */
+  begin(now: number): void {
+    this.#clock.begin(now);
     this.#cache.clear();
   }
 
-  /**
-   * Handles an earlier process that was ahead of this one's clock. Whichever of them is wrong, future requests count from now on: if time
-   * stood still until the clock has caught up, nothing would be freed for as long, which may be years.
-   */
-  #comeBack(now: number): void {
-    this.flush();
-    for (const name of WINDOWS) {
-      const [span, to, seen] = [SPAN[name], cellAt(WINDOW_SHAPES[name], now), cellAt(WINDOW_SHAPES[name], this.seenAt())];
-      this.#sql.pull.run({ span, to, seen }); // requests that may still arrive keep their distance from now
-      this.#sql.lifted.run({ span, from: to });
-      this.#sql.land.run({ span });
-    }
-    this.#sql.parkBack.run({ now });
-    this.#sql.timeBack.run({ now });
-    this.#seenAt = now;
-  }
-
-  /**
-   * Ends the doubt: the network has reported the ledger's lead, or has answered without a `Date`. Returns the overestimate of the passed
-   * time.
-   */
-  endDoubt(ahead: Ahead | undefined, now: number): number {
-    const at = Math.max(now, this.seenAt());
-    const byMs = (ms: number): number => Math.max(0, ms + at - now); // while time stands still, the store is ahead of the ledger's clock
-    const over = this.#doubt.end(ahead === undefined ? undefined : { leastMs: byMs(ahead.leastMs), mostMs: byMs(ahead.mostMs) }, at);
-    if (over === undefined) return 0;
-    this.#countFrom(over.unsureFrom, at); // first, while only requests without a known date are there
-    if (over.ms > 0) this.#shift(over.ms, 0, at);
-    return over.ms;
-  }
-
-  /** Corrects requests counted since `since`, `ms` too early: they count as later, and cooldowns end later. */
-  redate(ms: number, since: number, now: number): void {
-    this.#shift(ms, since, now);
-    this.#sql.saveTime.run(now);
-    this.#seenAt = Math.max(now, this.seenAt());
-    this.#mayHaveStood = false;
-  }
-
-  #shift(ms: number, since: number, now: number): void {
-    this.flush();
-    for (const name of WINDOWS) {
-      const shape = WINDOW_SHAPES[name];
-      const place = { span: SPAN[name], from: cellAt(shape, since) };
-      const cells = cellAt(shape, since + ms) - cellAt(shape, since) + 1;
-      this.#sql.lift.run({ ...place, cells, to: cellAt(shape, now) });
-      this.#sql.lifted.run(place);
-      this.#sql.land.run({ span: SPAN[name] });
-    }
-    this.#sql.parkLater.run({ ms, over: now - ms });
+  /** Observes the time that an answer states, before anything is counted at `now`; undefined if it states none. */
+  heed(heard: ObservedTime | undefined, now: number): void {
+    const change = heard === undefined ? this.#clock.believe(now) : this.#clock.heed(heard, now);
+    if (change === undefined) return;
+    if (change.recountFrom !== undefined) this.#countFrom(change.recountFrom, now - this.#clock.lagMs);
     this.#cache.clear();
+  }
+
+  /** Counts everything that was counted between two times, by the quota's clock, at the later one. */
+  #countFrom(from: number, to: number): void {
+    this.flush();
+    for (const name of WINDOWS) {
+      const place = { span: SPAN[name], from: cellAt(WINDOW_SHAPES[name], from), to: cellAt(WINDOW_SHAPES[name], to) };
+      this.#sql.gather.run(place);
+      this.#sql.gathered.run(place);
+    }
+    this.#sql.usesFrom.run({ from, to });
   }
 
   /** Clears the cache: after a rollback, or to free memory. Rows are the truth. */
   forget(): void {
-    this.#mayHaveStood = undefined;
     this.#cache.clear();
-    this.#doubt.forget();
-    this.#seenAt = undefined;
+    this.#clock.forget();
   }
 
   /** Drops keys without requests in flight whose windows are empty: an idle key costs nothing. Returns the number of remaining keys. */
@@ -346,35 +284,47 @@ export class QuotaTable {
     if (row === undefined)
       throw new Refused("key_unregistered", "this key has no limits yet", { hint: "register it before its first request" });
     const state = newQuota({ perHour: Number(row["per_hour"]), perDay: Number(row["per_day"]) }, floorsOf(String(row["floors"])));
-    const heldMs = this.#doubt.heldMs(Number(row["parked_at"]));
-    state.parkedAt = Number(row["parked_at"]) + heldMs;
-    state.parkedUntil = Number(row["parked_until"]) + heldMs;
+    const lagMs = this.#clock.lagMs;
+    state.parkedAt = Number(row["parked_at"]) + lagMs;
+    state.parkedUntil = Number(row["parked_until"]) + lagMs;
     state.parkReason = String(row["park_reason"]);
     state.consecutive429s = Number(row["strikes"]);
     state.seenMs = this.seenAt();
-    for (const row of this.#sql.cells.iterate(key)) {
-      const cells = row["span"] === SPAN.hour ? state.hour : state.day;
-      addToCell(cells, this.#doubt.heldCell(cells.shape, Number(row["cell"])), Number(row["slot"]), Number(row["used"]));
-    }
-    for (const { span, cell, slot, count } of this.#pending.of(key))
-      addToCell(span === SPAN.hour ? state.hour : state.day, cell, slot, count);
+    const add = (span: unknown, cell: number, slot: number, count: number): void => {
+      const cells = span === SPAN.hour ? state.hour : state.day;
+      addToCell(cells, cell + Math.ceil(lagMs / cells.shape.cellMs), slot, count);
+    };
+    for (const row of this.#sql.cells.iterate(key)) add(row["span"], Number(row["cell"]), Number(row["slot"]), Number(row["used"]));
+    for (const { span, cell, slot, count } of this.#pending.of(key)) add(span, cell, slot, count);
     for (const open of this.#open.of(key, exceptAttempt)) charge(state, 0, open.lane, open.cost);
     return state;
   }
 
-  #save(key: KeyId, { hourCell, dayCell, slot, count }: CellDelta): void {
+  /** Returns the time from which it counts, by the quota's clock. */
+  #save(key: KeyId, { at, slot, count }: CellDelta): number {
+    const delta = deltaAt(Math.max(at - this.#clock.lagMs, this.#clock.countsFrom), slot, count);
+    this.#addPending(key, delta);
+    return delta.at;
+  }
+
+  #addPending(key: KeyId, { hourCell, dayCell, slot, count }: CellDelta): void {
     this.#pending.add({ key, span: SPAN.hour, cell: hourCell, slot, count });
     this.#pending.add({ key, span: SPAN.day, cell: dayCell, slot, count });
   }
 
+  /** Stores a cell of the memory. */
+  #addRow(key: KeyId, name: WindowName, { cell, slot, count }: CellCount): void {
+    this.#sql.addOne.run(key, SPAN[name], cell - Math.floor(this.#clock.lagMs / WINDOW_SHAPES[name].cellMs), slot, count);
+  }
+
   #savePark(key: KeyId, state: QuotaState): void {
-    this.#sql.park.run(state.parkedAt, state.parkedUntil, state.parkReason, state.consecutive429s, key);
+    const lagMs = this.#clock.lagMs;
+    this.#sql.park.run(state.parkedAt - lagMs, state.parkedUntil - lagMs, state.parkReason, state.consecutive429s, key);
   }
 
   #pruneKey(key: string, now: number): number {
     let deleted = 0;
-    for (const name of WINDOWS)
-      deleted += Number(this.#sql.prune.run(key, SPAN[name], oldestCell(name, this.#doubt.earliest(now))).changes);
+    for (const name of WINDOWS) deleted += Number(this.#sql.prune.run(key, SPAN[name], oldestCell(name, now - this.#clock.lagMs)).changes);
     return deleted;
   }
 }

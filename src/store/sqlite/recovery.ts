@@ -10,15 +10,16 @@ import type { Present } from "../../live/present.ts";
 import type { Recovered } from "../store.ts";
 import { createPullIn } from "./due-dates.ts";
 import type { QuotaTable } from "./quota.ts";
-import type { Redating } from "./clock-redating.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
+import { LANES } from "../../contract/operations.ts";
+import type { Handle } from "../../core/ids.ts";
+import { createIntentRows, type IntentRows } from "./intent-rows.ts";
 import type { FactLog } from "./fact-log.ts";
 
 export interface RecoveryParts {
   readonly present: Present;
   readonly log: FactLog;
   readonly quota: QuotaTable;
-  readonly redating: Redating;
   readonly restored: RestoredTable;
 }
 
@@ -27,17 +28,19 @@ const LOST = "the process ended before the answer came";
 const isIn = (states: readonly IntentState[], state: IntentState): boolean => states.includes(state);
 
 /** Inside a transaction the caller owns. */
-export function createRecovery(db: DatabaseSync, { present, log, quota, redating, restored: copies }: RecoveryParts) {
+export function createRecovery(db: DatabaseSync, { present, log, quota, restored: copies }: RecoveryParts) {
+  const rows = createIntentRows(db);
   const pullIn = createPullInAll(db, present, log);
-  const endUses = db.prepare("UPDATE limited_use SET ended_at = ? WHERE ended_at IS NULL");
+  const endUse = db.prepare("UPDATE limited_use SET ended_at = ? WHERE key_id = ? AND attempt = ?");
   const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
-    void log.add({ fact: "change", of: "intent", subject: seq, at, set });
+    log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at, set });
 
   const events = (now: number): number => {
     let found = 0;
     for (const event of present.events.values()) {
       if (!event.begun) continue;
-      log.add({ fact: "change", of: "event", subject: event.seq, at: now, set: { begun: false, crashes: event.crashes + 1 } });
+      const set = { begun: false, crashes: event.crashes + 1 };
+      log.add({ seq: log.next, fact: "change", of: "event", subject: event.seq, at: now, set });
       event.isClaimed = false;
       found++;
     }
@@ -56,6 +59,7 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, redating
   /** An intent that waits for another's object, or for the Guardian, becomes in doubt when that arrives. */
   const copied = (from: number, now: number, firstCheck: number): number => {
     let found = 0;
+    for (const specialist of present.specialists()) unqueue(present, rows, specialist);
     for (const { seq, state, effect, targetIntent, target, sentAt } of present.intents.values()) {
       if (!isIn(MOVERS.restoration.from, state) || effect === "idempotent") continue;
       const waits = state === "proposed" || (targetIntent !== undefined && target === undefined);
@@ -67,13 +71,15 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, redating
   };
 
   return (now: number, firstCheckMs: number): Recovered => {
-    quota.flush(); // all cells are in rows before the clock is judged
     const backMs = quota.seenAt() - now;
     if (backMs > JUMP_MS) pullIn(backMs, now);
-    redating.begin(now);
+    quota.begin(now);
     const open = [...present.attempts.values()];
     const counted = new Map<number, number>();
-    quota.recoverOpen(now, ({ seq }, at) => void counted.set(seq, at));
+    quota.recoverOpen(now, ({ seq, key }, at) => {
+      counted.set(seq, at);
+      endUse.run(at, key, seq);
+    });
     const restored = copies.begin(now);
     copies.beat(now);
     const firstCheck = now + firstCheckMs;
@@ -81,6 +87,7 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, redating
     const recovered = { events: events(now), doubts: doubts(now, firstCheck) + unsent, attempts: open.length };
     for (const { seq } of open)
       log.add({
+        seq: log.next,
         fact: "answer",
         at: now,
         attempt: seq,
@@ -90,22 +97,29 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, redating
         countedAt: counted.get(seq),
         set: undefined,
       });
-    endUses.run(now);
     return { ...recovered, ...(restored === undefined ? {} : { restoredFrom: restored.from }) };
   };
+}
+
+/** Reads all queued intents of a specialist. */
+function unqueue(present: Present, rows: IntentRows, specialist: Handle): void {
+  for (const seq of present.unqueueIntents(specialist, LANES, Infinity)) {
+    const intent = rows.one(seq);
+    if (intent !== undefined) present.putIntent(intent);
+  }
 }
 
 /** Corrects all due times after the clock went back while nothing ran, see `due-dates.ts`. */
 function createPullInAll(db: DatabaseSync, present: Present, log: FactLog): (backMs: number, now: number) => void {
   const pullInRows = createPullIn(db);
   const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
-    void log.add({ fact: "change", of: "intent", subject: seq, at, set });
+    log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at, set });
   return (backMs, now) => {
     pullInRows(backMs, now);
     const earlier = (at: number): number => Math.max(now, at - backMs);
     for (const { seq, notBefore, state } of present.events.values())
       if (state === "ready" && notBefore > now)
-        log.add({ fact: "change", of: "event", subject: seq, at: now, set: { notBefore: earlier(notBefore) } });
+        log.add({ seq: log.next, fact: "change", of: "event", subject: seq, at: now, set: { notBefore: earlier(notBefore) } });
     for (const { seq, state, sentAt, nextAt } of present.intents.values()) {
       if (isIn(UNDER_WAY, state) && sentAt !== undefined && sentAt > now) move(seq, now, { sentAt: UNDATED }); // sent at an unknown time
       if (isIn(TIMED, state) && nextAt > now) move(seq, now, { nextAt: earlier(nextAt) });

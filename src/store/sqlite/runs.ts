@@ -69,13 +69,13 @@ export function createRuns(
         if (review !== undefined) guardian.ask({ intent: stored.id, ...review, askedAt: run.now }, run.specialist);
     });
     const { specialist, seq, now } = run;
-    log.add({ fact: "run", event: seq, specialist, at: now, intents: decided.map(({ seed }) => seed) });
+    log.add({ seq: log.next, fact: "run", event: seq, specialist, at: now, intents: decided.map(({ seed }) => seed) });
     for (const { receipt } of decided) if (receipt !== undefined) insertEvent(receipt, now);
     return decided.map(({ stored }) => stored);
   };
 
   return {
-    loadState: async (specialist) => state.load(specialist),
+    loadState: (specialist) => state.load(specialist),
     async saveStep(seq, name, value) {
       commits.add(() => void step.run(seq, name, JSON.stringify(value)));
       const event = present.events.get(seq);
@@ -83,7 +83,7 @@ export function createRuns(
       await commits.synced();
     },
     // Nothing of a run leaves before an admission, which reaches the disk together with all earlier writes.
-    finishRun: async (run) => finish(run),
+    finishRun: (run) => finish(run),
     async recordRun(event, run) {
       const fact = log.addEvent(event, run.now, { begun: true });
       const live = fact === undefined ? undefined : present.events.get(fact.seq);
@@ -141,16 +141,34 @@ function createDecide({ present, intents, words }: Pick<RunParts, "present" | "i
 
 /** An intent that a restored store may have sent starts in doubt; one that waits becomes so later. */
 function seedOf(draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): IntentSeed {
-  const { review, refusal: _refusal, expiresAt: asked, ...rest } = draft;
+  const { review, expiresAt: asked } = draft;
   const waits = draft.targetIntent !== undefined && draft.target === undefined;
   const state = refusal !== undefined ? "refused" : review !== undefined ? "proposed" : doubt === undefined || waits ? "ready" : "in_doubt";
   const times = [asked, review?.expiresAt].filter((at) => at !== undefined); // a question without an answer by then is withdrawn
+  const reason = reasonOf(refusal, doubt);
+  const isDoubtful = doubt !== undefined && refusal === undefined;
   return {
-    ...rest,
+    id: draft.id,
+    ordinal: draft.ordinal,
+    operation: draft.operation,
+    target: draft.target,
+    targetIntent: draft.targetIntent,
+    input: draft.input,
+    effect: draft.effect,
+    lane: draft.lane,
+    thread: draft.thread,
+    author: draft.author,
+    textHash: draft.textHash,
+    conflictKey: draft.conflictKey,
+    hops: draft.hops,
+    label: draft.label,
+    data: draft.data,
+    expiresAt: times.length === 0 ? undefined : Math.min(...times),
     state,
-    ...reasonOf(refusal, doubt),
-    ...(times.length === 0 ? {} : { expiresAt: Math.min(...times) }),
-    ...(doubt === undefined || refusal !== undefined ? {} : { everUnknown: true, sentAt: doubt.from }),
+    code: reason?.code,
+    message: reason?.message,
+    everUnknown: isDoubtful ? true : undefined,
+    sentAt: isDoubtful ? doubt.from : undefined,
   };
 }
 

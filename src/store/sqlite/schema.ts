@@ -16,6 +16,7 @@ import { SIGNED_WITH } from "./migrations/0011-signed-with.ts";
 import { LEFTOVERS } from "./migrations/0012-leftovers.ts";
 import { FAILURES } from "./migrations/0013-failures.ts";
 import { FACTS } from "./migrations/0014-facts.ts";
+import { QUOTA_CLOCK } from "./migrations/0015-quota-clock.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The number of applied ones is the schema's version. */
@@ -34,6 +35,7 @@ const MIGRATIONS: readonly string[] = [
   LEFTOVERS,
   FAILURES,
   FACTS,
+  QUOTA_CLOCK,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -39,10 +39,11 @@ export function createSpokenWords(db: DatabaseSync, present: Present): SpokenWor
       if (numberOf(row, "unsaid") === 0) words.say(one);
       words.make(one);
     }
-    for (const intent of present.of(specialist).intents.values()) {
-      if (isSaid(intent)) words.say(intent);
-      words.make(intent);
-    }
+    for (const some of [present.of(specialist).intents.values(), present.settledOf(specialist)])
+      for (const intent of some) {
+        if (isSaid(intent)) words.say(intent);
+        words.make(intent);
+      }
     kept += words.size;
     if (kept > MOST_KEPT) {
       known.clear();
@@ -69,7 +70,7 @@ export function createSpokenWords(db: DatabaseSync, present: Present): SpokenWor
     },
     made(specialist, ref) {
       if (!of(specialist).mayHaveMade(ref)) return false;
-      for (const intent of present.of(specialist).intents.values()) if (intent.createdRef === ref) return true;
+      for (const intent of present.settledOf(specialist)) if (intent.createdRef === ref) return true;
       return own.get(specialist, ref) !== undefined;
     },
   };

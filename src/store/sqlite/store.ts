@@ -35,23 +35,23 @@ interface Parts {
 /** Opens a store for writing. Throws `Misconfigured` if the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const core = openFoundation(options);
-  const { db, path, rows, present, quota, commits, dues, settle, guardian, restored, spending, redating, log, debts } = core;
+  const { db, path, rows, present, quota, commits, dues, settle, guardian, restored, spending, log, debts } = core;
   const { changes, writer, inbox, deliveries } = createParts(core);
   const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
   const { pruneDeliveries: _p, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
   options.onOpened?.(() => differences(rows, { present, cells: quota.pendingCells, counts: pendingCounts() }));
   const { intents } = rows;
-  const { owed } = debts;
+  const { owed, soon } = debts;
   const createLedger = (): Ledger => ({
-    ...createAdmission(db, { present, commits, log, quota, redating, spending, guardian, owed, changes, insertEvent, writer }),
+    ...createAdmission(db, { present, commits, log, quota, spending, guardian, owed, soon, changes, insertEvent, writer }),
     ...createControls(core, changes),
     ...createUpkeep(db, commits, path, () => options.clock.now()),
     beginLedger: async (now) => {
-      commits.add(() => {
-        quota.flush(); // all cells are in rows before the clock is judged
-        redating.begin(now);
-      });
+      commits.add(() => quota.begin(now));
       await commits.synced();
+    },
+    passTime: async (now) => {
+      if (!commits.lost) commits.add(() => quota.passTime(now));
     },
   });
   return {
@@ -129,14 +129,14 @@ function createControls({ db, commits, quota, spending, guardian, present, debts
 
 /** Recovery, pruning and closing. */
 function createLife(
-  { db, path, present, log, quota, redating, restored, dues, commits, folding, spending, guardian, close }: Foundation,
+  { db, path, present, log, quota, restored, dues, commits, folding, spending, guardian, close }: Foundation,
   inbox: Inbox,
   { pruneDeliveries }: PlainDeliveries,
   { clock, ledger }: SqliteStoreOptions,
 ): Pick<Store, "recover" | "prune" | "close"> {
   /** Events up to this number may have ended an earlier process, until they are recovered. */
   let unrecovered = present.last;
-  const recover = createRecovery(db, { present, log, quota, redating, restored });
+  const recover = createRecovery(db, { present, log, quota, restored });
   const prune = createPrune(db);
   return {
     async recover(now, firstCheckMs) {

@@ -71,9 +71,14 @@ export interface Gate {
   counts(): GateCounts;
 }
 
-const KNOWN = 200;
 /** Wait requested from a sender when nothing can be stored. */
 const COME_BACK_S = 5;
+/** Answers to verified deliveries. */
+const ANSWERS: { readonly [outcome in "stored" | "known" | "full"]: GateAnswer } = {
+  stored: { status: 202, verified: true },
+  known: { status: 200, verified: true },
+  full: { status: 503, retryAfterS: COME_BACK_S, verified: true },
+};
 /** Interval between log lines of refusals: a flood of forgeries must not fill the disk. */
 const LOG_EVERY_MS = MINUTE;
 const MAX_KIND_LENGTH = 100;
@@ -108,17 +113,19 @@ export function createGate(options: GateOptions): Gate {
     return { status: 202, verified };
   };
 
-  /** An unexpected error; `verified` if a secret had verified the request before it. */
-  const fail = (error: unknown, verified: boolean): GateAnswer => {
+  /** An unexpected error; with a handle if a secret had verified the request before it. */
+  const fail = (error: unknown, step: "judged" | "stored", handle: string | undefined): GateAnswer => {
     counts.failed += 1;
-    log.error("a webhook delivery could not be judged", { message: messageOf(error).slice(0, MAX_FAILURE_LENGTH) });
-    return { status: 503, retryAfterS: COME_BACK_S, verified };
+    const message = messageOf(error).slice(0, MAX_FAILURE_LENGTH);
+    log.error(`a webhook delivery could not be ${step}`, handle === undefined ? { message } : { handle, message });
+    return { status: 503, retryAfterS: COME_BACK_S, verified: handle !== undefined };
   };
 
   return {
     knows: (specialist) => options.secretsOf(asHandle(specialist)) !== undefined,
     async accept(name, delivery) {
       let verified = false;
+      let step: "judged" | "stored" = "judged";
       try {
         const specialist = asHandle(name);
         const secrets = options.secretsOf(specialist);
@@ -134,11 +141,13 @@ export function createGate(options: GateOptions): Gate {
         if (verdict.scheme === "path") return hint(specialist, delivery, kind, verified);
         const id = scrubber.blank(identityOf(verdict));
         const body = withoutSecrets(verdict.covered, scrubber);
-        const answer = await store(options, counts, { specialist, id, kind, scheme: verdict.scheme, body });
-        if (answer.status === KNOWN && verdict.signedId === undefined) options.onHint(specialist, { kind, body, signed: true });
-        return answer;
+        step = "stored";
+        const outcome = await options.put({ specialist, id, kind, scheme: verdict.scheme, body });
+        counts[outcome] += 1;
+        if (outcome === "known" && verdict.signedId === undefined) options.onHint(specialist, { kind, body, signed: true });
+        return ANSWERS[outcome];
       } catch (error) {
-        return fail(error, verified);
+        return fail(error, step, verified ? name : undefined);
       }
     },
     counts: () => ({
@@ -151,21 +160,6 @@ export function createGate(options: GateOptions): Gate {
 }
 
 type Counts = { -readonly [name in "stored" | "known" | "hints" | "full" | "failed"]: GateCounts[name] };
-
-async function store({ put, log }: GateOptions, counts: Counts, delivery: VerifiedDelivery): Promise<GateAnswer> {
-  const later: GateAnswer = { status: 503, retryAfterS: COME_BACK_S, verified: true };
-  let outcome: Awaited<ReturnType<GateOptions["put"]>>;
-  try {
-    outcome = await put(delivery);
-  } catch (error) {
-    counts.failed += 1;
-    log.error("a webhook delivery could not be stored", { handle: delivery.specialist, message: messageOf(error) });
-    return later;
-  }
-  counts[outcome] += 1;
-  if (outcome === "full") return later;
-  return { status: outcome === "known" ? KNOWN : 202, verified: true };
-}
 
 /** The same bytes where they hold no secret. Bytes that are no UTF-8 and hold one lose what is no UTF-8: nobody reads them either way. */
 function withoutSecrets(bytes: Uint8Array, scrubber: Scrubber): Uint8Array {

@@ -1,12 +1,12 @@
 /** HTTP of the receiver: a request is checked completely before any byte of its body is used. */
-import { STATUS_CODES, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { cannotListen } from "../../core/port-errors.ts";
 import { SECOND } from "../../core/units.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createConnectionTable, type ConnectionTable } from "./connections.ts";
-import { MAX_PART_LENGTH, NOWHERE, routeOf } from "./delivery-path.ts";
+import { targetOf, type Target } from "./delivery-path.ts";
 import { createFloodGuard, isInnerPeer, type FloodGuard } from "./rate-limit.ts";
 import type { Gate, GateAnswer } from "./accept.ts";
 
@@ -69,12 +69,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const seen = { malformed: 0, tooLarge: 0, rateLimited: 0, misaddressed: 0 };
   const crowd = createConnectionTable(maxSockets);
   const floods = createFloodGuard(clock);
-  const refuse = createRefusal(floods);
-  const refuseAddress = (reply: FastifyReply): FastifyReply => {
-    seen.misaddressed += 1;
-    return refuse(reply, 404);
-  };
   const bodies = createBodyReader(() => (seen.tooLarge += 1));
+  let closing = false;
+  const parts: DeliveryParts = { floods, crowd, onError, isClosing: () => closing };
   const onMalformed = (socket: Socket, status: number): void => {
     seen.malformed += 1;
     if (bodies.stop(socket, status)) return;
@@ -82,157 +79,181 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     if (socket.writable) socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     else socket.destroy();
   };
-  const app = createServer({ onMalformed, refuse, refuseAddress, knows: (handle) => gate.knows(handle), onError, timeoutMs });
-  app.server.on("connection", (socket) => {
+  /** The status that refuses a request before its body is read, or the place that it is addressed to. */
+  const judge = (request: IncomingMessage): number | Target => {
+    if (closing) return 503;
+    if (floods.watching() && floods.bars(addressOf(request))) {
+      seen.rateLimited += 1;
+      return 429;
+    }
+    if (request.rawHeaders.length > 2 * MAX_HEADERS) return 431;
+    if (request.headers.host === undefined) return 400;
+    if (request.headers.expect?.toLowerCase().includes("100-continue") === false) return 417;
+    const target = request.method === "POST" ? targetOf(request.url ?? "", gate.knows) : undefined;
+    if (target !== undefined && gate.knows(target.specialist)) return target;
+    seen.misaddressed += 1;
+    return 404;
+  };
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    const delivery = new Delivery(request, response, parts);
+    delivery.guard(() => {
+      const target = judge(request);
+      if (typeof target === "number") return delivery.refuse(target);
+      // The content type is ignored: the signature covers the bytes, and their meaning is read from them.
+      bodies.read(request, (body) => {
+        if (typeof body === "number") delivery.refuse(body);
+        else delivery.guard(() => delivery.hand(gate, target, body));
+      });
+    });
+  };
+  const server = serve(timeoutMs, onRequest);
+  server.on("connection", (socket) => {
     void socket.remoteAddress; // once read, the address stays known after a disconnect
     crowd.enter(socket);
   });
   // Node would answer these itself, and count nothing against the sender.
-  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
-  app.server.on("connect", ({ socket }) => {
+  server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket: Socket) => onMalformed(socket, MALFORMED[code] ?? 400));
+  server.on("connect", ({ socket }) => {
     seen.malformed += 1;
     floods.refused(socket.remoteAddress);
     socket.destroy(); // Node has removed its error listeners: a failed write of an answer would be uncaught
   });
-  // The content type is ignored: the signature covers the bytes, and their meaning is read from them.
-  app.addContentTypeParser("*", (_request, stream, done) => bodies.read(stream, done));
-  app.addHook("onRequest", (request, reply, done) => {
-    const { specialist } = request.params as Partial<Target>;
-    if (floods.watching() && floods.bars(request.ip)) {
-      seen.rateLimited += 1;
-      refuse(reply, 429);
-    } else if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) refuse(reply, 431);
-    else if (request.headers.host === undefined) refuse(reply, 400);
-    else if (request.headers.expect?.toLowerCase().includes("100-continue") === false) refuse(reply, 417);
-    else if (specialist !== undefined && !gate.knows(specialist)) refuseAddress(reply);
-    else {
-      // fastify refuses a content type it cannot parse, an empty one too, before it calls any parser.
-      if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/octet-stream";
-      done();
-    }
-  });
-  const accept = (request: FastifyRequest, reply: FastifyReply): void => receive(request, reply, { gate, crowd, floods });
-  app.post("/webhooks/:specialist", accept);
-  app.post("/webhooks/:specialist/:token", accept);
 
   return {
-    async listen({ port, host }) {
-      try {
-        await app.listen({ port, host });
-      } catch (error) {
-        throw cannotListen(error, {
-          what: "the webhook receiver cannot listen",
-          hint: "set RETINUE_WEBHOOK_PORT to a free port, or 0 for any",
-        });
-      }
-      const address = app.server.address();
-      const bound = typeof address === "object" && address !== null ? address.port : port;
-      return { port: bound, url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}/webhooks/` };
+    listen: (address) => listenOn(server, address),
+    async close() {
+      closing = true;
+      if (!server.listening) return;
+      const closed = once(server, "close");
+      server.close();
+      await closed;
     },
-    close: () => app.close(),
     counts: () => ({ ...seen, evicted: crowd.evicted(), open: crowd.open() }),
   };
+}
+
+function serve(timeoutMs: number, onRequest: (request: IncomingMessage, response: ServerResponse) => void): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      requestTimeout: timeoutMs,
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, timeoutMs),
+      connectionsCheckingInterval: Math.min(SECOND, timeoutMs),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      insecureHTTPParser: false,
+      requireHostHeader: false,
+    },
+    onRequest,
+  );
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
+  server.on("checkExpectation", onRequest); // answered like any request
+  return server;
+}
+
+async function listenOn(server: Server, { port, host }: { readonly port: number; readonly host: string }): Promise<Listening> {
+  try {
+    server.listen(port, host);
+    await once(server, "listening");
+  } catch (error) {
+    throw cannotListen(error, {
+      what: "the webhook receiver cannot listen",
+      hint: "set RETINUE_WEBHOOK_PORT to a free port, or 0 for any",
+    });
+  }
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  return { port: bound, url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}/webhooks/` };
 }
 
 /** The part of a gate that the receiver needs; a recording one suffices. */
 export type SenderCheck = Pick<Gate, "accept" | "knows">;
 
-interface Target {
-  readonly specialist: string;
-  readonly token?: string;
-}
-
-interface ServerOptions {
-  readonly onMalformed: (socket: Socket, status: number) => void;
-  readonly refuse: Refusal;
-  readonly refuseAddress: (reply: FastifyReply) => FastifyReply;
-  readonly knows: SenderCheck["knows"];
-  readonly onError: ReceiverOptions["onError"];
-  readonly timeoutMs: number;
-}
-
 /** Statuses for the errors of Node's parser and timers; every other one is 400. */
 const MALFORMED: { readonly [code: string]: number | undefined } = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 
-function createServer({ onMalformed, refuse, refuseAddress, knows, onError, timeoutMs }: ServerOptions) {
-  const app = fastify({
-    // A proxy nearby is trusted to name its client; a remote peer is not.
-    trustProxy: isInnerPeer,
-    bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: timeoutMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    maxRequestsPerSocket: MAX_REQUESTS_PER_SOCKET,
-    forceCloseConnections: "idle",
-    return503OnClosing: true,
-    rewriteUrl: ({ url = NOWHERE }) => routeOf(url, knows),
-    routerOptions: { maxParamLength: MAX_PART_LENGTH, caseSensitive: true },
-    http: {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, timeoutMs),
-      connectionsCheckingInterval: Math.min(SECOND, timeoutMs),
-      insecureHTTPParser: false,
-      requireHostHeader: false,
-    },
-    clientErrorHandler: ({ code }, socket) => onMalformed(socket, MALFORMED[code] ?? 400),
-  });
-  app.removeAllContentTypeParsers();
-  app.setNotFoundHandler((_request, reply) => refuseAddress(reply));
-  app.setErrorHandler((error, _request, reply) => {
-    if (error instanceof BodyRefused) return refuse(reply, error.statusCode);
-    const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
-    if (typeof status === "number" && status >= 400 && status < 500) return refuse(reply, status);
-    onError?.(error);
-    // The fault is ours, so the sender should retry.
-    return refuse(reply, 503);
-  });
-  return app;
+/** The sender's address. A proxy nearby is trusted to name its client; a remote peer is not. */
+function addressOf({ socket, headers }: IncomingMessage): string | undefined {
+  let address = socket.remoteAddress;
+  const forwarded = headers["x-forwarded-for"];
+  const names = (typeof forwarded === "string" ? forwarded : (forwarded ?? []).join(",")).split(",");
+  while (isInnerPeer(address)) {
+    const name = names.pop()?.trim();
+    if (name === undefined || name === "") break;
+    address = name;
+  }
+  return address;
 }
 
-interface Door {
-  readonly gate: SenderCheck;
-  readonly crowd: ConnectionTable;
+interface DeliveryParts {
   readonly floods: FloodGuard;
+  readonly crowd: ConnectionTable;
+  readonly onError: ReceiverOptions["onError"];
+  readonly isClosing: () => boolean;
 }
 
-/** Returns nothing to fastify, which would wait for a returned reply until the socket has taken it. */
-function receive(request: FastifyRequest, reply: FastifyReply, { gate, crowd, floods }: Door): void {
-  const { specialist, token } = request.params as Target;
-  const { socket } = request.raw;
-  const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-  crowd.work(socket, 1);
-  const answered = ({ status, retryAfterS, verified }: GateAnswer): void => {
-    if (!verified && status >= 400) floods.refused(request.ip);
-    else if (verified && floods.watching()) floods.accepted(request.ip);
-    if (retryAfterS !== undefined) void reply.header("retry-after", retryAfterS);
-    void reply.code(status).send();
-  };
-  gate
-    .accept(specialist, { headers: request.headers, body, ...(token === undefined ? {} : { token }) })
-    .finally(() => crowd.work(socket, -1))
-    .then(answered)
-    .catch((error: unknown) => void reply.send(error)); // to the error handler
-}
+/** A request and its answer. */
+class Delivery {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #parts: DeliveryParts;
 
-type Refusal = (reply: FastifyReply, status: number) => FastifyReply;
+  constructor(request: IncomingMessage, response: ServerResponse, parts: DeliveryParts) {
+    this.#request = request;
+    this.#response = response;
+    this.#parts = parts;
+  }
 
-/** Refuses without a reason in the body, and closes the connection. Counts against the sender, because nothing refused here is verified. */
-function createRefusal(floods: FloodGuard): Refusal {
-  return (reply, status) => {
-    if (status === 503 || status === 429) void reply.header("retry-after", COME_BACK_S);
-    if (status !== 429) floods.refused(reply.request.ip);
-    return reply.code(status).header("connection", "close").send();
-  };
-}
+  /** An error is our fault, so the sender should retry. */
+  guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
 
-type Done = (error: Error | null, body?: Buffer) => void;
+  hand(gate: SenderCheck, { specialist, token }: Target, body: Buffer): void {
+    const { socket, headers } = this.#request;
+    this.#parts.crowd.work(socket, 1);
+    gate.accept(specialist, token === undefined ? { headers, body } : { headers, body, token }).then(
+      (answer) => {
+        this.#parts.crowd.work(socket, -1);
+        this.guard(() => this.#answer(answer));
+      },
+      (error: unknown) => {
+        this.#parts.crowd.work(socket, -1);
+        this.#fail(error);
+      },
+    );
+  }
 
-class BodyRefused extends Error {
-  readonly statusCode: number;
-  constructor(statusCode: number) {
-    super(`refused with ${statusCode}`);
-    this.statusCode = statusCode;
+  #answer({ status, retryAfterS, verified }: GateAnswer): void {
+    const { floods } = this.#parts;
+    if (!verified && status >= 400) floods.refused(addressOf(this.#request));
+    else if (verified && floods.watching()) floods.accepted(addressOf(this.#request));
+    if (retryAfterS !== undefined) this.#response.setHeader("retry-after", retryAfterS);
+    // A connection kept alive would delay the end of the server.
+    this.#response.writeHead(status, this.#parts.isClosing() ? NO_MORE : NO_BODY).end();
+  }
+
+  /** Refuses without a reason in the body, and closes the connection. Counts against the sender, because nothing refused here is verified. */
+  refuse(status: number): void {
+    if (status === 503 || status === 429) this.#response.setHeader("retry-after", COME_BACK_S);
+    if (status !== 429) this.#parts.floods.refused(addressOf(this.#request));
+    this.#response.writeHead(status, NO_MORE).end();
+  }
+
+  #fail(error: unknown): void {
+    this.#parts.onError?.(error);
+    if (!this.#response.headersSent) this.refuse(503);
   }
 }
+
+const NO_BODY = { "content-length": 0 } as const;
+const NO_MORE = { ...NO_BODY, connection: "close" } as const;
+
+/** Called with the body, or with the status that refuses it. */
+type Done = (body: Buffer | number) => void;
 
 /** Reads a body as bytes, with one bound for each and one for all together. */
 function createBodyReader(onTooLarge: () => void) {
@@ -257,32 +278,31 @@ function createBodyReader(onTooLarge: () => void) {
       const chunks: Buffer[] = [];
       let size = 0;
       let over = false;
-      const finish = (error: Error | null, body?: Buffer): void => {
+      const finish = (body: Buffer | number): void => {
         if (over) return;
         over = true;
         underWay.delete(socket);
         inFlight -= size;
         stream.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
-        if (error !== null) stream.resume();
-        done(error, body);
+        if (typeof body === "number") stream.resume();
+        done(body);
       };
-      const stop = (status: number): void => finish(new BodyRefused(status));
       const onData = (chunk: Buffer): void => {
         size += chunk.length;
         inFlight += chunk.length;
         chunks.push(chunk);
         if (size > MAX_BODY_BYTES) {
           onTooLarge();
-          stop(413);
+          finish(413);
         } else if (inFlight > MAX_BYTES_IN_FLIGHT) makeRoom();
       };
-      const onEnd = (): void => finish(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size));
-      const onBroken = (): void => stop(400);
+      const onEnd = (): void => finish(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
+      const onBroken = (): void => finish(400);
       if (Number(stream.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
         onTooLarge();
-        return stop(413);
+        return finish(413);
       }
-      underWay.set(socket, stop);
+      underWay.set(socket, finish);
       stream.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
     },
   };

@@ -1,13 +1,19 @@
-/** Campaign: 200 accents and 50 more that nobody looked at before are each joined by marks and doctor, and worked on. */
+/** Campaign: 200 accents and 50 more that nobody looked at before are each joined by marks (or by document) and doctor, and worked on: `campaign.ts 0 200 1 document`. */
 import { runAccent, shortcomings } from "./join.ts";
 import { CAST } from "./cast.ts";
 
-const [from = "0", count = "200", minutes = "1"] = process.argv.slice(2);
+const [from = "0", count = "200", minutes = "1", by = "marks"] = process.argv.slice(2);
 const lines: string[] = [];
 let good = 0;
 const marks: number[] = [];
 for (let seed = Number(from); seed < Number(from) + Number(count); seed++) {
-  const run = await runAccent({ seed, set: seed % 2 === 0 ? "b" : "a", cast: CAST, minutes: Number(minutes) });
+  const run = await runAccent({
+    seed,
+    set: seed % 2 === 0 ? "b" : "a",
+    cast: CAST,
+    minutes: Number(minutes),
+    documented: by === "document",
+  });
   const short = shortcomings(run);
   marks.push(run.marks);
   if (short.length === 0) good++;

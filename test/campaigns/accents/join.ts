@@ -2,7 +2,9 @@
 import { createClient, type Exchange } from "../../../src/client/client.ts";
 import { createKeys } from "../../../src/client/auth.ts";
 import { examine } from "../../../src/doctor/examine.ts";
-import { draftProfile } from "../../../src/doctor/draft-profile.ts";
+import { applied } from "../../../src/doctor/draft-profile.ts";
+import { examineDocument } from "../../../src/doctor/openapi/examine-document.ts";
+import { openDocument } from "../../../src/doctor/openapi/open-document.ts";
 import type { Finding } from "../../../src/doctor/finding.ts";
 import { pages } from "../../../src/client/paging.ts";
 import type { Call } from "../../../src/contract/call.ts";
@@ -17,6 +19,7 @@ import { MINUTE } from "../../../src/core/units.ts";
 import { virtualClock, type VirtualClock } from "../../../src/core/virtual-clock.ts";
 import { virtualPacer } from "../../../src/limits/pacing.ts";
 import { accent, type Accent } from "./wire/accent.ts";
+import { documentIn } from "./wire/document.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
@@ -55,6 +58,8 @@ export interface AccentRunOptions {
   /** How long the cast works, in virtual minutes. */
   readonly minutes: number;
   readonly faults?: FaultChoice;
+  /** True if the network's OpenAPI document takes the place of a person's marks. */
+  readonly documented?: boolean;
   /** What the network states of lateness; without, the profile's long default. */
   readonly timing?: ProfileSource["timing"];
 }
@@ -66,7 +71,15 @@ const WARM_UP_MS = MINUTE;
 const SETTLING_MS = 3 * MINUTE;
 const BASE = { a: "http://network.invalid", b: "http://network.invalid/v1" } as const;
 
-export async function runAccent({ seed, set, cast, minutes, faults = "none", timing }: AccentRunOptions): Promise<AccentRun> {
+export async function runAccent({
+  seed,
+  set,
+  cast,
+  minutes,
+  faults = "none",
+  timing,
+  documented = false,
+}: AccentRunOptions): Promise<AccentRun> {
   const clock = virtualClock();
   const random = seededRandom(`accent run ${seed}`);
   const spoken = accent(seed);
@@ -77,7 +90,7 @@ export async function runAccent({ seed, set, cast, minutes, faults = "none", tim
   network.start();
   await clock.runUntil(() => false, WARM_UP_MS);
 
-  const joined = await join({ clock, network, spoken, set, key: guest.key });
+  const joined = await join({ clock, network, spoken, set, key: guest.key, documented });
   const feed = {
     read: await clock.run(readFeed(network, set, joined.profile, guest.key, clock)),
     whole: await clock.run(countFeed(network, spoken, set, guest.key)),
@@ -112,6 +125,7 @@ export interface JoinOptions {
   readonly spoken: Accent;
   readonly set: EndpointSet;
   readonly key: string;
+  readonly documented: boolean;
 }
 
 export interface Joined {
@@ -121,9 +135,9 @@ export interface Joined {
   readonly calls: number;
 }
 
-/** Marks first, then the doctor's reads; what comes out is what `doctor --write` writes. */
-export async function join({ clock, network, spoken, set, key }: JoinOptions): Promise<Joined> {
-  const source = marksOf(spoken, set);
+/** Marks (or the document) first, then the doctor's reads; what comes out is what `doctor --write` writes. */
+export async function join({ clock, network, spoken, set, key, documented }: JoinOptions): Promise<Joined> {
+  const source = documented ? ({ extends: set === "a" ? "set-a" : "set-b" } as const) : marksOf(spoken, set);
   const start = resolveProfile(source);
   let calls = 0;
   const transport = plainLink(network, set, () => calls++);
@@ -133,10 +147,13 @@ export async function join({ clock, network, spoken, set, key }: JoinOptions): P
   };
   const findings: Finding[] = [];
   const examined = (async () => {
-    for await (const found of examine({ profile: start, connect })) findings.push(found);
+    const text = JSON.stringify(documentIn(spoken.voice, set));
+    if (documented)
+      findings.push(...(await examineDocument({ document: openDocument(text, "accent"), profile: start, baseUrl: BASE[set], clock })));
+    for await (const found of examine({ profile: start, connect, known: [...findings] })) findings.push(found);
   })();
   await clock.run(examined);
-  return { profile: resolveProfile(draftProfile(start, findings), start), findings, marks: countMarks(source), calls };
+  return { profile: applied(start, findings).profile, findings, marks: countMarks(source), calls };
 }
 
 interface WorkOptions {

@@ -68,7 +68,13 @@ function mortal(store: Store): Store {
     get(target, name) {
       const operation: unknown = Reflect.get(target, name);
       if (typeof operation !== "function") return operation;
-      return (...args: unknown[]) => across(async () => (await Reflect.apply(operation, target, args)) as unknown);
+      return (...args: unknown[]): unknown => {
+        boundary();
+        const result: unknown = Reflect.apply(operation, target, args);
+        if (result instanceof Promise) return across(() => result);
+        boundary();
+        return result;
+      };
     },
   });
 }

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { shippedNode } from "../../../bench/harness/shipped.ts";
 import { signDelivery } from "../../../src/webhooks/receiver/sign.ts";
 import type { Sent } from "./fuzz-sender.ts";
 import { GRAMMAR, PERHAPS_SIGNED, RIGHTLY_SIGNED, UNENDING } from "./grammar.ts";
@@ -43,7 +44,7 @@ const SIGNED_EVERY_MS = 20;
 const WARM_UP = 4_000;
 
 export async function fuzz({ count, seed, atOnce = 64 }: FuzzOptions): Promise<FuzzResult> {
-  const server = start("fuzz-server.ts", ["--expose-gc", "--max-semi-space-size=16"]);
+  const server = start("fuzz-server.ts", ["--expose-gc", ...shippedNode().flags]);
   try {
     const { port } = await answer<{ readonly port: number }>(server);
     await send(port, WARM_UP, seed + 1, atOnce);
@@ -101,9 +102,9 @@ export function wrongIn({ sent, server, rssGrowthBytes, keptGrowthBytes, signed,
   ];
 }
 
-/** With one arena for all threads, as the command starts itself: by more of them memory grows without anything being kept. */
+/** With the settings that the command starts itself with: by others, memory grows without anything being kept. */
 function start(file: string, flags: readonly string[] = []): ChildProcess {
-  const env = { ...process.env, MALLOC_ARENA_MAX: "1" };
+  const env = { ...process.env, ...shippedNode().env };
   return fork(join(import.meta.dirname, file), { env, execArgv: ["--conditions=retinue-source", ...flags] });
 }
 

@@ -4,10 +4,10 @@ import { defineSpecialist } from "retinue";
 import { simulate } from "../../../src/simulation/simulate.ts";
 import { verdict } from "../../harness/simulation-verdict.ts";
 
-/** A quiet one: a look every two hours, a digest every night in the hour that summer time skips and repeats. */
+/** A quiet one: a digest every night in the hour that summer time skips and repeats. */
 const yearling = defineSpecialist({
   handle: "yearling",
-  watch: { feed: { every: "2h", maxAge: "48h" } },
+  watch: { feed: { maxAge: "48h" } },
   may: ["posts.create", "posts.reply"],
   schedules: {
     digest: { cron: "30 1 * * *", zone: "Europe/London", onMissed: "once", run: (act) => void act.post(`Digest of ${act.now}`) },

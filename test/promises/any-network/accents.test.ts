@@ -4,12 +4,19 @@ import { CAST } from "../../campaigns/accents/cast.ts";
 import { runAccent, shortcomings } from "../../campaigns/accents/join.ts";
 
 const CALM = [3, 10, 41, 72];
+const DOCUMENTED = [2, 81];
 const STORMY = [5, 16];
 const TIMEOUT_MS = 60_000;
 
 describe("a network in another accent", () => {
   test.each(CALM)("of seed %i is joined, and the cast does all it does elsewhere", { timeout: TIMEOUT_MS }, async (seed) => {
     const run = await runAccent({ seed, set: seed % 2 === 0 ? "b" : "a", cast: CAST, minutes: 1 });
+    expect(shortcomings(run)).toEqual([]);
+  });
+
+  test.each(DOCUMENTED)("of seed %i is joined by its own document, without a line from a person", { timeout: TIMEOUT_MS }, async (seed) => {
+    const run = await runAccent({ seed, set: seed % 2 === 0 ? "b" : "a", cast: CAST, minutes: 1, documented: true });
+    expect(run.marks).toBe(0);
     expect(shortcomings(run)).toEqual([]);
   });
 

@@ -1,9 +1,13 @@
 /** Networks that choose the secret of a webhook: after a restart nothing rests on deliveries whose secret is not known. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Transport } from "../../../src/client/transport.ts";
 import { isObject, parseJson } from "../../../src/core/json.ts";
 import { Secret } from "../../../src/core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/core/units.ts";
+import { networkSecretsIn } from "../../../src/webhooks/network-secrets.ts";
+import { project } from "../../harness/project.ts";
 import { textAt } from "../../harness/visitor.ts";
 import { virtualWebhooks } from "../../harness/virtual-webhooks.ts";
 
@@ -54,6 +58,31 @@ test("what happens while the webhook is made again is found by its making", asyn
   await post("after");
   await clock.advance(5 * SECOND);
   expect(handled.at(-1)).toBe("after");
+});
+
+test("after a restart no delivery is refused because of a forgotten secret, and the webhook stays", async () => {
+  const handled: string[] = [];
+  const file = join(project({}).root, "secrets.json");
+  const world = await virtualWebhooks({
+    definition: { watch: { feed: true }, on: { "post.created": (post) => void handled.push(post.content ?? "") } },
+    receiver: { readSecrets: () => [new Secret("what this process would like")], networkSecrets: networkSecretsIn(file) },
+    link: choosing,
+  });
+  const { clock, answers, registered, restart } = world;
+  const quill = world.other("quill");
+  await clock.advance(MINUTE);
+  const before = await registered();
+  for (let i = 0; i < 3; i++) {
+    await quill("POST", "/v1/posts", { body: { content: `before ${i}` } });
+    await clock.advance(MINUTE);
+    await restart();
+    await quill("POST", "/v1/posts", { body: { content: `after ${i}` } }); // before anything else happens there
+    await clock.advance(MINUTE);
+  }
+  expect(answers.filter((status) => status >= 400)).toEqual([]);
+  expect(await registered()).toEqual(before);
+  expect(handled).toHaveLength(6);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test("a webhook that is found missing is made again, and what nobody delivered is looked for", async () => {

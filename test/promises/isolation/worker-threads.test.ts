@@ -5,7 +5,7 @@ import { loadDefinition } from "../../../src/config/definitions.ts";
 import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { Fatal, Misconfigured, Refused, Retryable } from "../../../src/core/errors.ts";
-import { asHandle, newIntentId } from "../../../src/core/ids.ts";
+import { asHandle, asIntentId, newIntentId } from "../../../src/core/ids.ts";
 import type { Json } from "../../../src/core/json.ts";
 import { createLogger, type LogLine } from "../../../src/core/log.ts";
 import { seededRandom } from "../../../src/core/random.ts";
@@ -103,6 +103,23 @@ describe("a handling does exactly the same in this thread and in one of its own"
     );
     expect(there).toEqual(here);
     expect(here?.result.kind).toBe(kind === "no-room" ? "suspended" : "finished");
+  });
+
+  it("its actions have the ids that its request gives, which may be an object with private parts", async () => {
+    const ids = await Promise.all(
+      ways.map(async ({ run }) => {
+        let given = 0;
+        const handling: Handling = {
+          kind: "x:decide",
+          newIntentId() {
+            return asIntentId(`${this.event?.kind} ${++given}`);
+          },
+        };
+        return finished(await run(handling)).intents.map(({ id }) => id);
+      }),
+    );
+    expect(ids[0]?.[0]).toBe("x:decide 1");
+    expect(ids[1]).toEqual(ids[0]);
   });
 
   it("a schedule", async () => {

@@ -25,7 +25,13 @@ test("events claimed with one whose end could not be stored are handled without 
   let failures = 1;
   const runtime = virtualRuntime({
     specialists: [createSpecialist({ handle: "scout", id: "agt_1", watch: { feed: false }, on: { "post.created": () => undefined } })],
-    store: { ...store, finishRun: (run) => (failures-- > 0 ? Promise.reject(new Error("the disk hiccups")) : store.finishRun(run)) },
+    store: {
+      ...store,
+      finishRun(run) {
+        if (failures-- > 0) throw new Error("the disk hiccups");
+        return store.finishRun(run);
+      },
+    },
     transport: () => Promise.reject(new Error("nothing is asked")),
     keyOf: () => "sk_live_0123456789abcdef",
     clock,

@@ -36,13 +36,6 @@ const SECTIONS: Readonly<Record<string, string>> = {
 
 export function tellingIn(world: World, voice: Voice, ids: Ids): Telling {
   const name = (words: string): string => cased(voice.letters, words);
-  const placeOf = (record: Recorded, fact: string): readonly string[] => {
-    const own = name(voice.names[record][fact] ?? fact);
-    if (fact === "id" || voice.layout === "flat") return [own];
-    if (voice.layout === "attributes") return ["attributes", own];
-    const section = SECTIONS[fact];
-    return section === undefined ? [own] : [name(section), own];
-  };
   return {
     world,
     voice,
@@ -51,7 +44,7 @@ export function tellingIn(world: World, voice: Voice, ids: Ids): Telling {
     time: (ms) => timeIn(voice.times, ms),
     tell(record, facts, people = []) {
       const placed = Object.entries(facts).flatMap(([fact, value]): Placed[] =>
-        value === undefined ? [] : [[placeOf(record, fact), value]],
+        value === undefined ? [] : [[placeOf(voice, record, fact), value]],
       );
       const within = people.map(([path, value]): Placed => [voice.layout === "attributes" ? ["attributes", ...path] : path, value]);
       return laid([...placed, ...within]);
@@ -76,7 +69,36 @@ export function tellingIn(world: World, voice: Voice, ids: Ids): Telling {
   };
 }
 
-function laid(placed: readonly Placed[]): JsonObject {
+/** The place of a fact in its record. */
+export function placeOf(voice: Voice, record: Recorded, fact: string): readonly string[] {
+  const name = (words: string): string => cased(voice.letters, words);
+  const own = name(voice.names[record][fact] ?? fact);
+  if (fact === "id" || voice.layout === "flat") return [own];
+  if (voice.layout === "attributes") return ["attributes", own];
+  const section = SECTIONS[fact];
+  return section === undefined ? [own] : [name(section), own];
+}
+
+/** The places of a person's id and handle in a record. */
+export function placesOf(
+  voice: Voice,
+  { shape, word, id, handle }: PersonStyle,
+): { readonly id?: readonly string[]; readonly handle?: readonly string[] } {
+  const name = (words: string): string => cased(voice.letters, words);
+  const above = voice.layout === "attributes" ? ["attributes"] : [];
+  switch (shape) {
+    case "nested":
+      return { id: [...above, name(word), name(id)], handle: [...above, name(word), name(handle)] };
+    case "flat":
+      return { id: [...above, name(`${word} ${id}`)], handle: [...above, name(`${word} ${handle}`)] };
+    case "handle":
+      return { handle: [...above, name(word)] };
+    case "id":
+      return { id: [...above, name(`${word} ${id}`)] };
+  }
+}
+
+export function laid(placed: readonly Placed[]): JsonObject {
   const root: Record<string, Json> = {};
   for (const [path, value] of placed) {
     let place = root;

@@ -44,8 +44,8 @@ export const BUGS: readonly PlantedBug[] = [
   }),
   bug("may ignored", DECIDE, "!view.may.includes(request.operation)", "view.may.length < 0", {
     file: "src/gateway/permissions.ts",
-    find: 'operation.effect === "read" || specialist.may.includes(operation.name)',
-    replace: "true",
+    find: "return may.includes(name) ||",
+    replace: "return may.length >= 0 ||",
   }),
   bug("in flight not counted", QUOTA, "  state.inFlightTotal += cost;\n", ""),
   bug(
@@ -119,8 +119,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "suspended events stay running",
     "src/handlers/handle-events.ts",
-    "      await store.retryEvent(event.seq, { notBefore: result.until",
-    "      if (result === null) await store.retryEvent(event.seq, { notBefore: result.until",
+    "      store.retryEvent(event.seq, { notBefore: result.until",
+    "      if (result === null) store.retryEvent(event.seq, { notBefore: result.until",
   ),
   bug("expired while in doubt", "src/live/live-intent.ts", '(state === "ready" && !everUnknown)', 'state === "ready"'),
   bug(
@@ -133,8 +133,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "a change of an event is no fact",
     FACT_LOG,
-    "        insert.one(numbered);\n",
-    '        if (numbered.fact !== "change" || numbered.of !== "event") insert.one(numbered);\n',
+    "        insert.one(fact);\n",
+    '        if (fact.fact !== "change" || fact.of !== "event") insert.one(fact);\n',
   ),
   bug("a doubt has no row after a fold", FOLD, "intents.write(all);", 'intents.write(all.filter(({ state }) => state !== "in_doubt"));'),
   bug(
@@ -151,11 +151,16 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "the door sends twice",
     DOOR,
-    "const { outcome, wire } = await client.exchange(",
-    'const twice = async (...a) => { const o = await client.exchange(...a); return o.outcome.class === "unknown" ? client.exchange(...a) : o; };\n    const { outcome, wire } = await twice(',
+    "const { outcome, wire } = await by.client.exchange(",
+    'const twice = async (...a) => { const o = await by.client.exchange(...a); return o.outcome.class === "unknown" ? by.client.exchange(...a) : o; };\n    const { outcome, wire } = await twice(',
   ),
   bug("rows timed by the wall clock", RUNTIME, "const clock = steadyClock(options.clock, ledger);", "const clock = options.clock;"),
-  bug("a small clock jump confirms itself", "src/limits/ledger-clock.ts", "Math.max(at, clock.now() + Math.min(0, skewMs))", "clock.now()"),
+  bug(
+    "a small clock jump confirms itself",
+    "src/limits/ledger-clock.ts",
+    "Math.max(time.at, clock.now() + Math.min(0, skewMs))",
+    "clock.now()",
+  ),
   bug("a list of open jobs proves absence", "src/outbox/read-back.ts", "provesAbsence: false", "provesAbsence: true"),
   bug(
     "a torn page moves the cursor",
@@ -172,8 +177,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "acknowledged before it is stored",
     "src/webhooks/receiver/accept.ts",
-    "outcome = await put(delivery);",
-    'outcome = "stored";\n    void put(delivery);',
+    "const outcome = await options.put({ specialist, id, kind, scheme: verdict.scheme, body });",
+    'const outcome = "stored";\n        void options.put({ specialist, id, kind, scheme: verdict.scheme, body });',
   ),
   bug(
     "told of by two ways is two events",

@@ -1,0 +1,49 @@
+/** `retinue dev`: runs the specialists of a project on a local network that keeps its data, and reloads each definition as it is saved. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfig } from "../../config/config.ts";
+import { withoutOwn } from "../../config/environment.ts";
+import { Misconfigured } from "../../core/errors.ts";
+import { DEFAULT_SEED } from "../open-local-network.ts";
+import { OPTIONS, type Command } from "../command.ts";
+import { runLocally } from "./demo.ts";
+
+/** The folder that keeps the network and the store of development, apart from those of `run`. */
+const KEPT = join(".retinue", "dev");
+/** Interval between checks for changed definitions: with the time to settle and to load, an edit counts within half a second. */
+const LOOK_MS = 100;
+
+export const command: Command = {
+  name: "dev",
+  describe:
+    "Runs your specialists on a local network with residents, and uses each definition from the moment it is saved; one with a mistake keeps " +
+    `its last working version, and the place is told. The network and the store are kept in ${KEPT}: remove that folder to begin anew.`,
+  options: [
+    OPTIONS.for,
+    OPTIONS.logLevel,
+    OPTIONS.config,
+    OPTIONS.agents,
+    { flags: "--set <a|b>", describe: "the endpoint set (default: b)" },
+    { flags: "--port <number>", describe: "the network's port (default: any free one)" },
+    { flags: "--seed <text>", describe: `seed of the residents' actions (default: ${DEFAULT_SEED})` },
+    OPTIONS.plain,
+  ],
+  examples: ["retinue dev", "retinue dev --plain"],
+  async run(context) {
+    const { cwd, env, flags } = context;
+    const { agents } = await loadConfig({ cwd, flags, env: withoutOwn(env) });
+    if (!existsSync(agents))
+      throw new Misconfigured("agents_unreadable", "there is no folder of definitions", {
+        file: agents,
+        hint: "retinue init <dir> writes a project; or name a folder with --agents",
+      });
+    const kept = join(cwd, KEPT);
+    return runLocally(context, {
+      agents,
+      data: join(kept, "network.sqlite"),
+      store: join(kept, "store.sqlite"),
+      temporary: [],
+      lookMs: LOOK_MS,
+    });
+  },
+};

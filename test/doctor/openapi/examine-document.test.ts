@@ -1,0 +1,106 @@
+/** A whole document becomes a draft: what it states, and what its answers show. */
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { drafted, examined, guildhall, json, ref, text } from "../../harness/guildhall.ts";
+
+test("a document is enough for paths, bodies, fields, states, paging, limits and the place of the key", async () => {
+  const { operations, records, statuses, paging, limits, auth, errors, lists } = await drafted(guildhall());
+  expect(operations).toMatchObject({
+    "posts.list": { path: "/v1/notes", query: { order: "newest" } },
+    "posts.create": {
+      path: "/v1/notes",
+      body: { markdown: "{content}", guild: "{community}", mood: "{mood}" },
+      input: { mood: { type: "text", required: true, oneOf: ["calm", "loud"] } },
+    },
+    "posts.get": { path: "/v1/notes/:id" },
+    "posts.reply": { path: "/v1/notes/:id/answers", body: { markdown: "{content}" } },
+    "posts.vote": {
+      path: "/v1/notes/:id/kudos",
+      method: "PUT",
+      body: { value: "{direction}" },
+      values: { direction: { up: 1, down: -1 } },
+    },
+    "jobs.list": { path: "/v1/quests" },
+    "jobs.apply": { path: "/v1/bids", body: { quest_id: "{target}", pitch: "{message}" } },
+    "jobs.submit": { unsupported: expect.any(String) as string },
+    "communities.list": { unsupported: expect.any(String) as string },
+  });
+  expect(records).toMatchObject({
+    post: {
+      id: ["ref"],
+      content: ["markdown"],
+      authorId: ["writer.uid"],
+      authorHandle: ["writer.nick"],
+      createdAtMs: ["written_on"],
+      replies: ["answers"],
+    },
+    job: { id: ["ref"], title: ["headline"], reward: ["bounty"], status: ["phase"] },
+    application: { jobId: ["quest"] },
+  });
+  expect(lists).toMatchObject({ post: ["entries"], job: ["entries"] });
+  for (const [state, word] of Object.entries({ open: "looking", assigned: "taken", submitted: "handed_in", paid: "paid_out" }))
+    expect(Reflect.get(statuses ?? {}, state)).toContain(word);
+  expect(paging).toMatchObject({ parameter: "after", limitParameter: "size", maxLimit: 40, next: ["after"] });
+  expect(limits).toMatchObject([{ operations: ["posts.create"], max: 1, per: 1_800_000 }]);
+  expect(auth).toEqual({ header: "x-guild-key", prefix: "" });
+  expect(errors).toMatchObject({ code: ["fault.kind"], message: ["fault.text"] });
+});
+
+test("nouns that nobody listed are known by what their answers hold", async () => {
+  const squawk = { type: "object", properties: { id: text, text, upvotes: { type: "integer" }, comment_count: { type: "integer" } } };
+  const { operations } = await drafted({
+    openapi: "3.0.3",
+    info: { title: "x", version: "1" },
+    paths: {
+      "/squawks": {
+        get: { responses: { 200: json({ type: "array", items: squawk }) } },
+        post: { requestBody: json({ type: "object", required: ["text"], properties: { text } }), responses: {} },
+      },
+      "/squawks/{id}/echo": { post: { requestBody: json({ type: "object", required: ["text"], properties: { text } }), responses: {} } },
+    },
+  });
+  expect(operations).toMatchObject({
+    "posts.list": { path: "/squawks" },
+    "posts.create": { path: "/squawks" },
+    "posts.reply": { path: "/squawks/:id/echo" },
+  });
+});
+
+test("a schema that contains itself is read once around, and a reference that leads out or in a circle is named, not followed", async () => {
+  const loops = { A: ref("B"), B: ref("A"), Far: { $ref: "https://elsewhere.example/schemas.json#/Note" } };
+  const components = guildhall()["components"] as JsonObject;
+  const paths = {
+    "/guilds": { get: { responses: { 200: json({ type: "array", items: ref("A") }) } } },
+    "/agents": { get: { responses: { 200: json(ref("Far")) } } },
+  };
+  const findings = await examined(
+    guildhall({ paths, root: { components: { ...components, schemas: { ...(components["schemas"] as JsonObject), ...loops } } } }),
+  );
+  const said = findings.map(({ message }) => message).join("\n");
+  expect(said).toMatch(/#\/components\/schemas\/[AB] leads back to itself/);
+  expect(said).toContain("https://elsewhere.example/schemas.json#/Note leads out of the document, and is not fetched");
+});
+
+test("a document whose schemas multiply at every level ends within its bound", async () => {
+  const schemas = Object.fromEntries(
+    Array.from({ length: 30 }, (_, n) => [
+      `S${n}`,
+      { type: "object", properties: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, ref(`S${(n + 1) % 30}`)])) },
+    ]),
+  );
+  const components = guildhall()["components"] as JsonObject;
+  const root = { components: { ...components, schemas: { ...(components["schemas"] as JsonObject), ...schemas } } };
+  const findings = await examined(
+    guildhall({ paths: { "/guilds": { get: { responses: { 200: json({ type: "array", items: ref("S0") }) } } } }, root }),
+  );
+  expect(findings.length).toBeGreaterThan(3);
+});
+
+test("a document without operations of such a network drafts nothing, and says so", async () => {
+  const findings = await examined({
+    openapi: "3.1.0",
+    info: { title: "x", version: "1" },
+    paths: { "/pets": { get: { responses: { 200: json({ type: "array", items: { type: "object", properties: { breed: text } } }) } } } },
+  });
+  expect(findings).toMatchObject([{ severity: "problem", proposals: [] }]);
+});

@@ -1,0 +1,84 @@
+/** The log: actions and failed handlings in order of time, and its pages neither repeat nor leave out one. */
+import { expect, test } from "vitest";
+import { asIntentId } from "../../src/core/ids.ts";
+import { MINUTE, SECOND } from "../../src/core/units.ts";
+import { readLog, type LogEntry, type LogQuery } from "../../src/guardian/log-entries.ts";
+import { decide } from "../harness/builders.ts";
+import { desk, type Desk } from "../harness/guardian-desk.ts";
+
+async function filled(): Promise<Desk> {
+  const here = desk();
+  const { clock, store, on, failed } = here;
+  for (let i = 0; i < 3; i++) {
+    await on(
+      decide(
+        store,
+        clock.now(),
+        [0, 1].map((n) => ({ id: asIntentId(`a${i}${n}`), conflictKey: `a${i}${n}` })),
+      ),
+    );
+    await failed(`e${i}`, { at: clock.now() }, i === 2 ? "job.listed" : "post.created");
+    await clock.advance(SECOND);
+  }
+  return here;
+}
+
+const read = ({ clock, store, on }: Desk, query: Partial<LogQuery> = {}) => on(readLog(store, { limit: 100, ...query }, clock.now()));
+const ids = (entries: readonly LogEntry[]): readonly string[] => entries.map(({ id }) => id);
+
+test("pages of any size together are the whole log, newest first, also where many are of one millisecond", async () => {
+  const here = await filled();
+  const whole = ids((await read(here)).entries);
+  expect(whole).toHaveLength(9);
+  for (const limit of [1, 2, 4, 9]) {
+    const paged: string[] = [];
+    let before: number | undefined;
+    for (let page = 0; page < 20; page++) {
+      const { entries, next } = await read(here, { limit, ...(before === undefined ? {} : { before }) });
+      paged.push(...ids(entries));
+      before = next;
+      if (next === undefined) break;
+    }
+    expect([limit, paged]).toEqual([limit, whole]);
+  }
+});
+
+test("the log is read by kind, noun, specialist and time", async () => {
+  const here = await filled();
+  expect(ids((await read(here, { kind: "job.listed" })).entries)).toEqual(["e2"]);
+  expect(ids((await read(here, { kind: "posts" })).entries)).toHaveLength(6);
+  expect((await read(here, { handle: "quill" })).entries).toEqual([]);
+  const since = here.clock.now() - SECOND;
+  expect((await read(here, { since })).entries).toHaveLength(3);
+});
+
+test("an action says its words and state, a failure its place and next try", async () => {
+  const here = await filled();
+  const { entries } = await read(here);
+  expect(entries.find(({ id }) => id === "a00")).toMatchObject({
+    about: "action",
+    operation: "posts.create",
+    state: "ready",
+    words: "post 0",
+    handle: "scout",
+  });
+  expect(entries.find(({ id }) => id === "e0")).toMatchObject({
+    about: "failure",
+    state: "failing",
+    code: "handler_threw",
+    message: "no model",
+    tries: 1,
+  });
+});
+
+test("an action that expired while nothing ran is shown as expired", async () => {
+  const here = desk();
+  await here.on(decide(here.store, here.clock.now(), [{ id: asIntentId("late"), expiresAt: here.clock.now() + SECOND }]));
+  await here.clock.advance(MINUTE);
+  expect((await read(here)).entries).toMatchObject([{ id: "late", state: "cancelled", code: "expired" }]);
+});
+
+test("a limit is held within bounds", async () => {
+  const here = await filled();
+  expect([(await read(here, { limit: 0 })).entries.length, (await read(here, { limit: -5 })).entries.length]).toEqual([1, 1]);
+});

@@ -1,0 +1,126 @@
+/** Status: one value of everything, from the store alone where nothing runs, and looking changes nothing. */
+import { expect, onTestFinished, test } from "vitest";
+import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
+import { systemRandom } from "../../src/core/random.ts";
+import { credits, DAY } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { showSpecialist, showStatus } from "../../src/guardian/status.ts";
+import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
+import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { decide, memberOf } from "../harness/builders.ts";
+import { desk } from "../harness/guardian-desk.ts";
+import { propose } from "../harness/proposed.ts";
+
+const SCOUT = asHandle("scout");
+const KEY = asKeyId("k1");
+
+test("looking at the quota and pruning under a clock set forward frees nothing", async () => {
+  const clock = virtualClock();
+  const store = openSqliteStore({ path: ":memory:", clock, random: systemRandom() });
+  onTestFinished(() => clock.run(store.close()));
+  const now = clock.now();
+  const limits = { perHour: 2, perDay: 10 };
+  await clock.run(store.registerKey(SCOUT, KEY, { limits, floors: DEFAULT_FLOORS }, now));
+  const admission = await clock.run(
+    store.admit(
+      {
+        request: { specialist: SCOUT, key: KEY, operation: "posts.list", effect: "read", lane: "poll", price: { kind: "free" } },
+        now,
+        deadlineAt: now,
+        holdExpiresAt: now,
+        known: { may: [], review: false, caps: [] },
+      },
+      (view) => ({ kind: "admit", charge: { lane: view.request.lane, cost: 1 }, hold: undefined }),
+    ),
+  );
+  if (admission.kind !== "admitted") throw new Error("it was not admitted");
+  const end = {
+    key: KEY,
+    attempt: admission.attempt.seq,
+    lane: "poll",
+    cost: 1,
+    admittedAt: now,
+    deadlineAt: now,
+    ending: "answered",
+  } as const;
+  await clock.run(store.complete({ attempt: admission.attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
+  clock.jump(2 * DAY);
+  await clock.run(store.prune(clock.now(), DEFAULT_RETENTION));
+  const shown = await clock.run(showSpecialist(store, clock, "scout"));
+  expect(shown.quota).toEqual({ hour: { used: 1, limit: 2 }, day: { used: 1, limit: 10 } });
+});
+
+test("a store that nothing has used is an empty status", async () => {
+  const { clock, store, on } = desk();
+  expect(await on(showStatus({ store, clock }))).toMatchObject({
+    at: clock.now(),
+    running: undefined,
+    halts: [],
+    approvals: [],
+    parked: [],
+    specialists: [],
+    failingCounts: { events: 0, groups: 0 },
+    webhooks: undefined,
+  });
+});
+
+test("what waits for a person is listed by what it waits for", async () => {
+  const { clock, store, on, parked } = desk();
+  await on(propose(store, { id: "p1", input: { content: "x" }, now: clock.now() }));
+  await parked("e1", "it crashed three times");
+  const ready = (await on(decide(store, clock.now(), [{ id: asIntentId("a1") }]))).find(({ id }) => id === "a1");
+  await on(
+    store.moveIntent({
+      seq: ready?.seq ?? 0,
+      by: "outbox",
+      change: { state: "parked", code: "attempts_spent", message: "five tries" },
+      now: clock.now(),
+    }),
+  );
+  const status = await on(showStatus({ store, clock }));
+  expect(status.approvals).toMatchObject([{ id: "p1", what: "posts.reply", cost: credits(2) }]);
+  expect(status.parked).toMatchObject([
+    { id: "e1", message: "it crashed three times" },
+    { id: "a1", what: "posts.create", message: "five tries" },
+  ]);
+  expect(status.specialists).toMatchObject([
+    { handle: "scout", open: { proposed: 1, parked: 1 }, awaiting: { count: 1 }, quota: undefined },
+  ]);
+});
+
+test("a deliverable that was refused is listed while its job is ours and no other one is under way", async () => {
+  const { clock, store, on } = desk();
+  const submit = (id: string) =>
+    ({ id: asIntentId(id), operation: "jobs.submit", target: "j1", conflictKey: "j1", lane: "obligation" }) as const;
+  const [first] = await on(decide(store, clock.now(), [submit("s1")]));
+  await on(
+    store.moveIntent({
+      seq: first?.seq ?? 0,
+      by: "outbox",
+      change: { state: "refused", code: "x:no", message: "too long" },
+      now: clock.now(),
+    }),
+  );
+  const watch = { specialist: SCOUT, kind: "job", object: "j1", state: "assigned", data: {}, dueAt: null } as const;
+  const undelivered = async () => (await on(showStatus({ store, clock }))).undelivered.map(({ id }) => id);
+  expect(await undelivered()).toEqual([]);
+  await on(store.putEvents({ events: [], watches: [watch] }, clock.now()));
+  expect(await undelivered()).toEqual(["s1"]);
+  await on(decide(store, clock.now(), [submit("s2")]));
+  expect(await undelivered()).toEqual([]);
+});
+
+test("a running specialist shows its own trouble, waits and caps; a stopped one its row", async () => {
+  const { clock, store, on } = desk();
+  await on(store.suspend(SCOUT, { code: "key_refused", message: "401" }, clock.now()));
+  expect((await on(showSpecialist(store, clock, "scout"))).parked).toEqual({ code: "key_refused", message: "401", since: clock.now() });
+  const member = memberOf({ spend: { perDay: credits(5) } });
+  member.waits = new Map([["act", { until: 9, since: 1, rule: "quota_window", message: "full" }]]);
+  const shown = await on(showSpecialist(store, clock, "scout", member));
+  expect(shown).toMatchObject({
+    parked: undefined,
+    waits: [{ lane: "act", rule: "quota_window" }],
+    money: [{ currency: "credits", postedMicros: 0, dayCapMicros: credits(5).micros }],
+  });
+});

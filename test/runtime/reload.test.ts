@@ -1,0 +1,91 @@
+/** Definitions that change while they run: the last good version of a broken file goes on until the file is mended or gone. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { loadConfig } from "../../src/config/config.ts";
+import { shippedProfile } from "../../src/contract/profile/profile.ts";
+import { createAnnouncer } from "../../src/core/events.ts";
+import { createLogger } from "../../src/core/log.ts";
+import { defined } from "../../src/core/defined.ts";
+import { SECOND } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { readRoster } from "../../src/runtime/launch.ts";
+import { keepReloading } from "../../src/runtime/reload.ts";
+import { project } from "../harness/project.ts";
+
+async function running(files: { readonly [path: string]: string }, lookMs?: number) {
+  const { root, write } = project(files);
+  const clock = virtualClock();
+  const config = await loadConfig({ env: {}, cwd: root });
+  const load = () => readRoster(config, shippedProfile("a"), clock);
+  const runs = new Map<string, string | undefined>();
+  const told: string[] = [];
+  const announcer = createAnnouncer();
+  announcer.on("definition", ({ handle, message }) => void told.push(`${handle} ${message}`));
+  const runtime = {
+    announcer,
+    put: ({ handle, bio }: { readonly handle: string; readonly bio: string | undefined }) => Promise.resolve(void runs.set(handle, bio)),
+    retire: (handle: string) => void runs.delete(handle),
+  };
+  const roster = await load();
+  for (const { specialist } of roster.definitions) runs.set(specialist.handle, specialist.bio);
+  const log = createLogger({ level: "error", now: () => clock.now(), sink: ({ message }) => void told.push(message) });
+  const end = new AbortController();
+  const over = keepReloading({ config, roster, runtime, clock, log, load, refresh: () => false, ...defined({ lookMs }) }, end.signal);
+  while (clock.pending() === 0) await clock.settle(); // it has seen the folder as it is once it waits
+  onTestFinished(async () => {
+    end.abort();
+    await clock.run(over);
+  });
+  return {
+    root,
+    write,
+    told,
+    clock,
+    runs: () => [...runs].map(([handle, bio]) => `${handle}:${bio ?? ""}`).toSorted(),
+    /** Files are read in real time: virtual time passes until each of these was told. */
+    telling: async (...texts: readonly string[]) => {
+      while (!texts.every((text) => told.some((line) => line.includes(text)))) await clock.advance(SECOND);
+    },
+  };
+}
+
+test("the last good version of a broken file goes on, also where another file names its handle; one that is gone ends", async () => {
+  const { root, write, telling, runs } = await running({
+    "agents/a.yaml": "handle: a",
+    "agents/b.yaml": "handle: b\nbio: one",
+    "agents/c.yaml": "handle: c",
+    "agents/d.yaml": "handle: d",
+  });
+  write("agents/b.yaml", "handle: b\nbio: [");
+  write("agents/c.yaml", "tier: x");
+  write("agents/new-c.yaml", "handle: c\nbio: new");
+  rmSync(join(root, "agents/d.yaml"));
+  await telling("b keeps its last working definition", "c keeps its last working definition", "d is no longer defined");
+  expect(runs()).toEqual(["a:", "b:one", "c:"]);
+  rmSync(join(root, "agents/c.yaml"));
+  await telling("c has a new definition");
+  expect(runs()).toEqual(["a:", "b:one", "c:new"]);
+});
+
+test("a definition that this network cannot run keeps the version that ran before", async () => {
+  const { write, telling, runs } = await running({ "agents/a.yaml": "handle: a\ntier: pro\nbio: one" });
+  write("agents/a.yaml", "handle: a\ntier: growth\nbio: two");
+  await telling("a keeps its last working definition");
+  expect(runs()).toEqual(["a:one"]);
+});
+
+test("where a person waits, an edit counts within half a second of the clock, and so does a broken one", async () => {
+  const { write, clock, told, runs } = await running({ "agents/a.yaml": "handle: a\nbio: one" }, 100);
+  const within = async (text: string): Promise<number> => {
+    const began = clock.now();
+    // Without a timer it reads files, for which no virtual time passes.
+    while (!told.some((line) => line.includes(text))) await (clock.pending() === 0 ? clock.settle() : clock.advance(10));
+    return clock.now() - began;
+  };
+  write("agents/a.yaml", "handle: a\nbio: two");
+  expect(await within("a has a new definition")).toBeLessThanOrEqual(500);
+  expect(runs()).toEqual(["a:two"]);
+  write("agents/a.yaml", "handle: a\nbio: [");
+  expect(await within("a keeps its last working definition: agents/a.yaml")).toBeLessThanOrEqual(500);
+});
