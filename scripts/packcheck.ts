@@ -1,6 +1,6 @@
 /** Checks the package as its users get it: built, packed, linted, then installed elsewhere, where a new project is made, tested and run. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -27,6 +27,7 @@ try {
   run("npm", ["pack", "--silent", "--pack-destination", folder], root);
   const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz"));
   if (tarball === undefined) throw new Error("npm pack made no tarball");
+  console.log(`the package: ${Math.round(statSync(join(folder, tarball)).size / 1_024)} KB`);
   npm("init", "--yes", "--silent");
   npm(...INSTALL, `./${tarball}`);
   npm("exec", "retinue", "init", "bots");
@@ -37,7 +38,7 @@ try {
   inProject("run", "types", "--", "--skipLibCheck", "false");
   inProject("run", "check");
   inProject("run", "simulate", "--", "--for", "2h");
-  inProject("run", "demo", "--", "--for", "5s");
+  inProject("run", "dev", "--", "--for", "5s", "--plain");
   npm("exec", "--", "retinue", "check", "--no-keys", "--agents", join(folder, "node_modules/retinue/dist/agents"));
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -12,9 +12,9 @@ import { Refused } from "../core/errors.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 import { outcomeReader, type OutcomeReader } from "./outcome.ts";
-import { signatureHeaders } from "./request-signature.ts";
 import { requestBuilder, type BuiltRequest, type RequestBuilder } from "./build-request.ts";
 import type { Transport, WireAnswer, WireHeaders } from "./transport.ts";
+import { signatureHeaders } from "./request-signature.ts";
 
 export interface ClientOptions {
   readonly profile: Profile;
@@ -109,8 +109,8 @@ export function createClient(options: ClientOptions): Client {
       const { operation, carrier, mayRepeat } = prepared;
       const { path, body } = built ?? prepared.build(call, key);
       const headers: Record<string, string> = { ...(body === undefined ? prepared.plain : prepared.withBody) };
-      const { sign } = profile.auth;
-      if (sign !== undefined) Object.assign(headers, signatureHeaders(sign, { method: operation.method, path, body }, key, clock.now()));
+      if (profile.auth.sign !== undefined)
+        Object.assign(headers, signatureHeaders(profile.auth.sign, { method: operation.method, path, body }, key, clock.now()));
       if (carrier.header !== null) headers[carrier.header] = (carrier.prefix ?? "") + key.reveal();
       if (idempotencyKey !== undefined && mayRepeat && profile.idempotencyHeader !== null)
         headers[profile.idempotencyHeader] = idempotencyKey;

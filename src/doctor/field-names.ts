@@ -40,12 +40,16 @@ export const HINTS: Readonly<Record<string, readonly string[]>> = {
     "(?:timestamp|ts|date|time|when|at)",
     "[a-z]+_(?:at|on|ts|time|date)",
   ],
-  votes: ["(?:votes|score|likes|upvotes|points|karma)", "(?:vote|like|upvote)s?_(?:count|total|n)", "(?:n|num)_(?:votes|likes)"],
+  votes: [
+    "(?:votes|score|likes|upvotes|points|karma|stars|hearts|claps|boosts|favou?rites|thumbs)",
+    "(?:vote|like|upvote)s?_(?:count|total|n)",
+    "(?:n|num)_(?:votes|likes)",
+  ],
   ownVote: [
     "(?:my|own|your|viewer|user)_(?:vote|like|reaction|flag|opinion|stance|mark|rating)",
     "(?:voted|liked|upvoted)_by_(?:me|viewer)",
     "(?:viewer_)?(?:has|did)_(?:voted|liked|upvoted)",
-    "(?:liked|voted|upvoted)",
+    "(?:liked|voted|upvoted|starred|hearted|clapped|boosted|favou?rited)",
   ],
   replyCount: ["(?:reply|replies|comment|comments|answers?|children)_(?:count|total|n)", "(?:n|num)_(?:replies|comments)"],
   title: ["(?:title|subject|headline|summary|name|heading|label|caption)", "[a-z]+_(?:title|name)"],

@@ -3,7 +3,6 @@ import type { WatchWrite } from "../contract/event.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Receipt } from "../contract/event-kinds.ts";
-import { defined } from "../core/defined.ts";
 import type { JsonObject } from "../core/json.ts";
 import { SECOND } from "../core/units.ts";
 import { conclude, type DoubtTiming } from "./outcome-to-state.ts";
@@ -41,7 +40,12 @@ export function follow<State extends IntentState>(
   const kind = STATES[change.state].receipt;
   const isHeard = kind !== undefined && handlerOf(member.specialist, kind) !== undefined;
   const event = isHeard
-    ? receiptEvent(member.specialist, kind, { ...receiptOf(intent, change), ...defined({ answer: details }) }, intent.hops)
+    ? receiptEvent(
+        member.specialist,
+        kind,
+        { ...receiptOf(intent, change), ...(details === undefined ? {} : { answer: details }) },
+        intent.hops,
+      )
     : undefined;
   return {
     change,

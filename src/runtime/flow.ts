@@ -108,11 +108,20 @@ export class Flow {
   #ended(work: Work, part: WorkKind, more: boolean): void {
     const bit = bitOf(part);
     work.busy &= ~bit;
-    const { parts, arm } = this.#options;
+    const { parts } = this.#options;
     if (parts.stopping.aborted) return;
     if (more || (work.again & bit) !== 0) return this.#run(work, part);
     if (part === "events") takeDeferred(parts, work.member);
-    if (work.busy === 0) arm(work);
+    this.#rest(work);
+  }
+
+  /** Sets the timer once nothing else is under way. */
+  #rest(work: Work): void {
+    try {
+      if (work.busy === 0) this.#options.arm(work);
+    } catch (error) {
+      this.#wrong(error);
+    }
   }
 
   /** Returns true if there may be more right away. */
@@ -140,11 +149,11 @@ export class Flow {
 
   /** An intent that left lets others go next; one that did not may wait for a time. */
   #send(work: Work, sending: Promise<boolean>): void {
-    const { parts, arm } = this.#options;
+    const { parts } = this.#options;
     const ended = (hasLeft: boolean): void => {
       if (parts.stopping.aborted) return;
       if (hasLeft) this.begin(work, "intents");
-      else if (work.busy === 0) arm(work);
+      else this.#rest(work);
     };
     this.#follow(sending, ended, this.#wrong);
   }

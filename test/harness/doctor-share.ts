@@ -142,6 +142,7 @@ function isRight(path: readonly string[], judged: Judged): boolean {
       return wanted.includes(there);
     }
     case "errors": {
+      if (name === "waitUnit") return draft.errors.waitUnit === actual.errors.waitUnit;
       if (name === "failed") return wanted.every((place) => draft.errors.failed.includes(place));
       const places = draft.errors[name as "code"];
       return wanted.includes(places.find((place) => typeof valueAt(heard.refusal, fieldPath(place)) === "string") ?? places[0] ?? "");
@@ -208,10 +209,11 @@ function isReadable([section, name = "", key = ""]: readonly string[], actual: P
     case "lists":
       return heard.lists.has(name as ReadableRecord);
     case "paging":
+      return true;
     case "limitHeaders":
-      return name !== "retryAfter";
+      return name !== "retryAfter" && name !== "windowMs"; // a 429 and the documentation show them
     case "errors":
-      return heard.refusal !== undefined && name !== "retryAfter"; // only a 429 shows it
+      return heard.refusal !== undefined && name !== "retryAfter" && name !== "waitUnit"; // only a 429 shows them
     default:
       return false;
   }

@@ -35,7 +35,7 @@ export function errorReader(profile: Pick<Profile, "errors" | "pending">): Error
   const failed = compile(profile.errors.failed);
   const holders = [...new Set([...code, ...message].flatMap(({ segments }) => (segments.length > 1 ? segments.slice(0, 1) : [])))];
   const retryAfter = compile(profile.errors.retryAfter);
-  const at = compile(profile.pending.at);
+  const at = compile(profile.pending.at).map((path) => [path]);
   const references = compile(profile.pending.reference);
   const words = new Set(profile.pending.words.map(statusWord));
   const isWaiting = (found: Json): true | undefined =>
@@ -54,7 +54,7 @@ export function errorReader(profile: Pick<Profile, "errors" | "pending">): Error
     failed: (body) => firstAt(body, failed, (found) => (typeof found === "boolean" ? !found : undefined)) === true,
     stated: (body) => isObject(body) && holders.some((holder) => Object.hasOwn(body, holder) && isSomething(body[holder])),
     pending(body) {
-      if (firstAt(body, at, isWaiting) === undefined) return undefined;
+      if (!at.some((path) => firstAt(body, path, isWaiting) !== undefined)) return undefined;
       const found = reference(body);
       return found === undefined ? {} : { reference: found };
     },

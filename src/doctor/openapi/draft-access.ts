@@ -135,9 +135,7 @@ export function draftLimits(document: OpenDocument, matches: readonly Match[], p
     return found === undefined ? [] : [{ name: `${name}: ${found.max} in ${showDuration(found.perMs)}`, operations: [name], ...found }];
   });
   const all =
-    whole === undefined
-      ? []
-      : [{ name: `all requests: ${whole.max} in ${showDuration(whole.perMs)}`, operations: matches.map(({ name }) => name), ...whole }];
+    whole === undefined ? [] : [{ name: `all requests: ${whole.max} in ${showDuration(whole.perMs)}`, operations: ["*"], ...whole }];
   const limits = [...all, ...own].map(({ name, operations, max, perMs }): Json => ({ name, operations, max, per: perMs }));
   if (limits.length === 0 || profile.limits.length > 0) return [];
   const because = "read from a sentence";

@@ -1,106 +1,388 @@
 /** A whole document becomes a draft: what it states, and what its answers show. */
-import { expect, test } from "vitest";
-import type { JsonObject } from "../../../src/core/json.ts";
+import { describe, expect, test } from "vitest";
+import type { JsonObject, Json } from "../../../src/core/json.ts";
 import { drafted, examined, guildhall, json, ref, text } from "../../harness/guildhall.ts";
+import { shippedProfile } from "../../../src/contract/profile/profile.ts";
+import { virtualClock } from "../../../src/core/virtual-clock.ts";
+import { applied, draftProfile } from "../../../src/doctor/draft-profile.ts";
+import { examineDocument } from "../../../src/doctor/openapi/examine-document.ts";
+import { openDocument } from "../../../src/doctor/openapi/open-document.ts";
+import type { Finding } from "../../../src/doctor/finding.ts";
+import type { ProfileSource } from "../../../src/contract/profile/source.ts";
 
-test("a document is enough for paths, bodies, fields, states, paging, limits and the place of the key", async () => {
-  const { operations, records, statuses, paging, limits, auth, errors, lists } = await drafted(guildhall());
-  expect(operations).toMatchObject({
-    "posts.list": { path: "/v1/notes", query: { order: "newest" } },
-    "posts.create": {
-      path: "/v1/notes",
-      body: { markdown: "{content}", guild: "{community}", mood: "{mood}" },
-      input: { mood: { type: "text", required: true, oneOf: ["calm", "loud"] } },
-    },
-    "posts.get": { path: "/v1/notes/:id" },
-    "posts.reply": { path: "/v1/notes/:id/answers", body: { markdown: "{content}" } },
-    "posts.vote": {
-      path: "/v1/notes/:id/kudos",
-      method: "PUT",
-      body: { value: "{direction}" },
-      values: { direction: { up: 1, down: -1 } },
-    },
-    "jobs.list": { path: "/v1/quests" },
-    "jobs.apply": { path: "/v1/bids", body: { quest_id: "{target}", pitch: "{message}" } },
-    "jobs.submit": { unsupported: expect.any(String) as string },
-    "communities.list": { unsupported: expect.any(String) as string },
-  });
-  expect(records).toMatchObject({
-    post: {
-      id: ["ref"],
-      content: ["markdown"],
-      authorId: ["writer.uid"],
-      authorHandle: ["writer.nick"],
-      createdAtMs: ["written_on"],
-      replies: ["answers"],
-    },
-    job: { id: ["ref"], title: ["headline"], reward: ["bounty"], status: ["phase"] },
-    application: { jobId: ["quest"] },
-  });
-  expect(lists).toMatchObject({ post: ["entries"], job: ["entries"] });
-  for (const [state, word] of Object.entries({ open: "looking", assigned: "taken", submitted: "handed_in", paid: "paid_out" }))
-    expect(Reflect.get(statuses ?? {}, state)).toContain(word);
-  expect(paging).toMatchObject({ parameter: "after", limitParameter: "size", maxLimit: 40, next: ["after"] });
-  expect(limits).toMatchObject([{ operations: ["posts.create"], max: 1, per: 1_800_000 }]);
-  expect(auth).toEqual({ header: "x-guild-key", prefix: "" });
-  expect(errors).toMatchObject({ code: ["fault.kind"], message: ["fault.text"] });
-});
+describe("its rules", () => {
+  const profile = shippedProfile("b");
+  const BASE = "https://api.example.com/v1";
 
-test("nouns that nobody listed are known by what their answers hold", async () => {
-  const squawk = { type: "object", properties: { id: text, text, upvotes: { type: "integer" }, comment_count: { type: "integer" } } };
-  const { operations } = await drafted({
-    openapi: "3.0.3",
-    info: { title: "x", version: "1" },
-    paths: {
-      "/squawks": {
-        get: { responses: { 200: json({ type: "array", items: squawk }) } },
-        post: { requestBody: json({ type: "object", required: ["text"], properties: { text } }), responses: {} },
+  async function examined(document: JsonObject | string, baseUrl = BASE): Promise<readonly Finding[]> {
+    const text = typeof document === "string" ? document : JSON.stringify(document);
+    return examineDocument({ document: openDocument(text, "openapi.json"), profile, baseUrl, clock: virtualClock() });
+  }
+
+  async function drafted(document: JsonObject | string, baseUrl = BASE): Promise<ProfileSource> {
+    return draftProfile(profile, applied(profile, await examined(document, baseUrl)).findings);
+  }
+
+  const json = (schema: Json): JsonObject => ({ description: "an answer", content: { "application/json": { schema } } });
+  const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+  const text = { type: "string" };
+
+  /** A network with notes, replies beside them, quests and guilds. */
+  function guildhall(more: { readonly paths?: JsonObject; readonly root?: JsonObject } = {}): JsonObject {
+    const page = (name: string): JsonObject => ({
+      type: "object",
+      properties: { entries: { type: "array", items: ref(name) }, after: text },
+    });
+    return {
+      openapi: "3.1.0",
+      info: { title: "Guildhall", version: "1" },
+      servers: [{ url: "https://api.example.com/v1" }],
+      security: [{ key: [] }],
+      paths: {
+        "/notes": {
+          get: {
+            parameters: [
+              { name: "after", in: "query", schema: text },
+              { name: "size", in: "query", schema: { type: "integer", maximum: 40 } },
+              { name: "order", in: "query", schema: { enum: ["oldest", "newest"], type: "string" } },
+            ],
+            responses: { 200: json(page("Note")) },
+          },
+          post: {
+            description: "Writes a note. At most 1 note every 30 minutes.",
+            requestBody: {
+              content: {
+                "application/json": {
+                  schema: {
+                    type: "object",
+                    required: ["markdown", "mood"],
+                    properties: { markdown: text, guild: text, mood: { type: "string", enum: ["calm", "loud"] } },
+                  },
+                },
+              },
+            },
+            responses: { 201: json({ type: "object", properties: { note: ref("Note") } }) },
+          },
+        },
+        "/notes/{noteId}": {
+          get: { responses: { 200: json({ type: "object", properties: { note: ref("Note") } }), 404: json(ref("Problem")) } },
+        },
+        "/notes/{noteId}/answers": {
+          post: {
+            requestBody: {
+              content: { "application/json": { schema: { type: "object", required: ["markdown"], properties: { markdown: text } } } },
+            },
+            responses: { 201: json({ type: "object", properties: { note: ref("Note") } }) },
+          },
+        },
+        "/notes/{noteId}/kudos": {
+          put: {
+            requestBody: {
+              content: {
+                "application/json": { schema: { type: "object", required: ["value"], properties: { value: { type: "integer" } } } },
+              },
+            },
+            responses: { 204: { description: "done" } },
+          },
+        },
+        "/quests": { get: { responses: { 200: json(page("Quest")) } } },
+        "/quests/{questId}": { get: { responses: { 200: json({ type: "object", properties: { quest: ref("Quest") } }) } } },
+        "/bids": {
+          post: {
+            requestBody: {
+              content: {
+                "application/json": { schema: { type: "object", required: ["quest_id"], properties: { quest_id: text, pitch: text } } },
+              },
+            },
+            responses: { 201: json({ type: "object", properties: { bid: ref("Bid") } }) },
+          },
+        },
+        ...more.paths,
       },
-      "/squawks/{id}/echo": { post: { requestBody: json({ type: "object", required: ["text"], properties: { text } }), responses: {} } },
-    },
+      components: {
+        securitySchemes: { key: { type: "apiKey", in: "header", name: "X-Guild-Key" } },
+        schemas: {
+          Note: {
+            type: "object",
+            properties: {
+              ref: text,
+              markdown: text,
+              writer: { type: "object", properties: { uid: text, nick: text } },
+              written_on: { type: "string", format: "date-time" },
+              kudos_count: { type: "integer" },
+              answers: { type: "array", items: ref("Note") },
+            },
+          },
+          Quest: {
+            allOf: [
+              { type: "object", properties: { ref: text, headline: text } },
+              {
+                type: "object",
+                properties: { bounty: { type: "number" }, phase: { type: "string", enum: ["looking", "taken", "handed_in", "paid_out"] } },
+              },
+            ],
+          },
+          Bid: { type: "object", properties: { bid_id: text, quest: text, state: text } },
+          Problem: { type: "object", properties: { fault: { type: "object", properties: { kind: text, text } } } },
+        },
+      },
+      ...more.root,
+    };
+  }
+
+  test("a document is enough for paths, bodies, fields, states, paging, limits and the place of the key", async () => {
+    const { operations, records, statuses, paging, limits, auth, errors, lists } = await drafted(guildhall());
+    expect(operations).toMatchObject({
+      "posts.list": { path: "/v1/notes", query: { order: "newest" } },
+      "posts.create": {
+        path: "/v1/notes",
+        body: { markdown: "{content}", guild: "{community}", mood: "{mood}" },
+        input: { mood: { type: "text", required: true, oneOf: ["calm", "loud"] } },
+      },
+      "posts.get": { path: "/v1/notes/:id" },
+      "posts.reply": { path: "/v1/notes/:id/answers", body: { markdown: "{content}" } },
+      "posts.vote": {
+        path: "/v1/notes/:id/kudos",
+        method: "PUT",
+        body: { value: "{direction}" },
+        values: { direction: { up: 1, down: -1 } },
+      },
+      "jobs.list": { path: "/v1/quests" },
+      "jobs.apply": { path: "/v1/bids", body: { quest_id: "{target}", pitch: "{message}" } },
+      "jobs.submit": { unsupported: expect.any(String) as string },
+      "communities.list": { unsupported: expect.any(String) as string },
+    });
+    expect(records).toMatchObject({
+      post: {
+        id: ["ref"],
+        content: ["markdown"],
+        authorId: ["writer.uid"],
+        authorHandle: ["writer.nick"],
+        createdAtMs: ["written_on"],
+        replies: ["answers"],
+      },
+      job: { id: ["ref"], title: ["headline"], reward: ["bounty"], status: ["phase"] },
+      application: { jobId: ["quest"] },
+    });
+    expect(lists).toMatchObject({ post: ["entries"], job: ["entries"] });
+    for (const [state, word] of Object.entries({ open: "looking", assigned: "taken", submitted: "handed_in", paid: "paid_out" }))
+      expect(Reflect.get(statuses ?? {}, state)).toContain(word);
+    expect(paging).toMatchObject({ parameter: "after", limitParameter: "size", maxLimit: 40, next: ["after"] });
+    expect(limits).toMatchObject([{ operations: ["posts.create"], max: 1, per: 1_800_000 }]);
+    expect(auth).toEqual({ header: "x-guild-key", prefix: "" });
+    expect(errors).toMatchObject({ code: ["fault.kind"], message: ["fault.text"] });
   });
-  expect(operations).toMatchObject({
-    "posts.list": { path: "/squawks" },
-    "posts.create": { path: "/squawks" },
-    "posts.reply": { path: "/squawks/:id/echo" },
+
+  test("version 2.0 says the same with its own words", async () => {
+    const { operations, records, auth } = await drafted({
+      swagger: "2.0",
+      basePath: "/v1",
+      paths: {
+        "/threads": {
+          get: { responses: { 200: { schema: { type: "array", items: { $ref: "#/definitions/Thread" } } } } },
+          post: {
+            parameters: [{ in: "body", name: "body", schema: { type: "object", required: ["msg"], properties: { msg: text } } }],
+            responses: {},
+          },
+        },
+      },
+      definitions: { Thread: { type: "object", properties: { thread_id: text, msg: text, nick: text } } },
+      securityDefinitions: { key: { type: "apiKey", in: "header", name: "X-Key" } },
+    });
+    expect(operations).toMatchObject({ "posts.create": { path: "/v1/threads", body: { msg: "{content}" } } });
+    expect(records?.["post"]).toMatchObject({ content: ["msg"], authorHandle: ["nick"] });
+    expect(auth?.header).toBe("x-key");
+  });
+
+  test("nouns that nobody listed are known by what their answers hold", async () => {
+    const squawk = { type: "object", properties: { id: text, text, upvotes: { type: "integer" }, comment_count: { type: "integer" } } };
+    const { operations } = await drafted({
+      openapi: "3.0.3",
+      info: { title: "x", version: "1" },
+      paths: {
+        "/squawks": {
+          get: { responses: { 200: json({ type: "array", items: squawk }) } },
+          post: { requestBody: json({ type: "object", required: ["text"], properties: { text } }), responses: {} },
+        },
+        "/squawks/{id}/echo": { post: { requestBody: json({ type: "object", required: ["text"], properties: { text } }), responses: {} } },
+      },
+    });
+    expect(operations).toMatchObject({
+      "posts.list": { path: "/squawks" },
+      "posts.create": { path: "/squawks" },
+      "posts.reply": { path: "/squawks/:id/echo" },
+    });
+  });
+
+  test("a key that is traded for a token is recognised by the scheme of the trade", async () => {
+    const trade = {
+      "/auth/token": {
+        post: {
+          security: [{ account: [] }],
+          responses: { 200: json({ type: "object", properties: { access_token: text, expires_in: { type: "integer" } } }) },
+        },
+      },
+    };
+    const components = guildhall()["components"] as JsonObject;
+    const securitySchemes = { key: { type: "http", scheme: "bearer" }, account: { type: "apiKey", in: "header", name: "X-Account" } };
+    const { auth } = await drafted(guildhall({ paths: trade, root: { components: { ...components, securitySchemes } } }));
+    expect(auth).toMatchObject({ exchange: true, trade: { header: "x-account" } });
+  });
+
+  test("the words of its deliveries get a meaning of ours", async () => {
+    const webhooks = Object.fromEntries(
+      ["note.answered", "quest.awarded", "PaidOut", "weather.changed"].map((word) => [
+        word,
+        { post: { parameters: [{ in: "header", name: "X-Guild-Signature" }], responses: {} } },
+      ]),
+    );
+    const { webhooks: rules } = await drafted(guildhall({ root: { webhooks } }));
+    expect(rules).toEqual({
+      signature: ["x-guild-signature"],
+      kinds: { "note.answered": "reply.created", "quest.awarded": "job.assigned", PaidOut: "job.paid" },
+    });
+  });
+
+  test("a schema that contains itself is read once around, and a reference that leads out or in a circle is named, not followed", async () => {
+    const loops = { A: ref("B"), B: ref("A"), Far: { $ref: "https://elsewhere.example/schemas.json#/Note" } };
+    const components = guildhall()["components"] as JsonObject;
+    const paths = {
+      "/guilds": { get: { responses: { 200: json({ type: "array", items: ref("A") }) } } },
+      "/agents": { get: { responses: { 200: json(ref("Far")) } } },
+    };
+    const findings = await examined(
+      guildhall({ paths, root: { components: { ...components, schemas: { ...(components["schemas"] as JsonObject), ...loops } } } }),
+    );
+    const said = findings.map(({ message }) => message).join("\n");
+    expect(said).toMatch(/#\/components\/schemas\/[AB] leads back to itself/);
+    expect(said).toContain("https://elsewhere.example/schemas.json#/Note leads out of the document, and is not fetched");
+  });
+
+  test("a document whose schemas multiply at every level ends within its bound", async () => {
+    const schemas = Object.fromEntries(
+      Array.from({ length: 30 }, (_, n) => [
+        `S${n}`,
+        { type: "object", properties: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, ref(`S${(n + 1) % 30}`)])) },
+      ]),
+    );
+    const components = guildhall()["components"] as JsonObject;
+    const root = { components: { ...components, schemas: { ...(components["schemas"] as JsonObject), ...schemas } } };
+    const findings = await examined(
+      guildhall({ paths: { "/guilds": { get: { responses: { 200: json({ type: "array", items: ref("S0") }) } } } }, root }),
+    );
+    expect(findings.length).toBeGreaterThan(3);
+  });
+
+  test("a document without operations of such a network drafts nothing, and says so", async () => {
+    const findings = await examined({
+      openapi: "3.1.0",
+      info: { title: "x", version: "1" },
+      paths: { "/pets": { get: { responses: { 200: json({ type: "array", items: { type: "object", properties: { breed: text } } }) } } } },
+    });
+    expect(findings).toMatchObject([{ severity: "problem", proposals: [] }]);
   });
 });
 
-test("a schema that contains itself is read once around, and a reference that leads out or in a circle is named, not followed", async () => {
-  const loops = { A: ref("B"), B: ref("A"), Far: { $ref: "https://elsewhere.example/schemas.json#/Note" } };
-  const components = guildhall()["components"] as JsonObject;
-  const paths = {
-    "/guilds": { get: { responses: { 200: json({ type: "array", items: ref("A") }) } } },
-    "/agents": { get: { responses: { 200: json(ref("Far")) } } },
-  };
-  const findings = await examined(
-    guildhall({ paths, root: { components: { ...components, schemas: { ...(components["schemas"] as JsonObject), ...loops } } } }),
-  );
-  const said = findings.map(({ message }) => message).join("\n");
-  expect(said).toMatch(/#\/components\/schemas\/[AB] leads back to itself/);
-  expect(said).toContain("https://elsewhere.example/schemas.json#/Note leads out of the document, and is not fetched");
-});
-
-test("a document whose schemas multiply at every level ends within its bound", async () => {
-  const schemas = Object.fromEntries(
-    Array.from({ length: 30 }, (_, n) => [
-      `S${n}`,
-      { type: "object", properties: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, ref(`S${(n + 1) % 30}`)])) },
-    ]),
-  );
-  const components = guildhall()["components"] as JsonObject;
-  const root = { components: { ...components, schemas: { ...(components["schemas"] as JsonObject), ...schemas } } };
-  const findings = await examined(
-    guildhall({ paths: { "/guilds": { get: { responses: { 200: json({ type: "array", items: ref("S0") }) } } } }, root }),
-  );
-  expect(findings.length).toBeGreaterThan(3);
-});
-
-test("a document without operations of such a network drafts nothing, and says so", async () => {
-  const findings = await examined({
-    openapi: "3.1.0",
-    info: { title: "x", version: "1" },
-    paths: { "/pets": { get: { responses: { 200: json({ type: "array", items: { type: "object", properties: { breed: text } } }) } } } },
+describe("what networks do", () => {
+  test("a document is enough for paths, bodies, fields, states, paging, limits and the place of the key", async () => {
+    const { operations, records, statuses, paging, limits, auth, errors, lists } = await drafted(guildhall());
+    expect(operations).toMatchObject({
+      "posts.list": { path: "/v1/notes", query: { order: "newest" } },
+      "posts.create": {
+        path: "/v1/notes",
+        body: { markdown: "{content}", guild: "{community}", mood: "{mood}" },
+        input: { mood: { type: "text", required: true, oneOf: ["calm", "loud"] } },
+      },
+      "posts.get": { path: "/v1/notes/:id" },
+      "posts.reply": { path: "/v1/notes/:id/answers", body: { markdown: "{content}" } },
+      "posts.vote": {
+        path: "/v1/notes/:id/kudos",
+        method: "PUT",
+        body: { value: "{direction}" },
+        values: { direction: { up: 1, down: -1 } },
+      },
+      "jobs.list": { path: "/v1/quests" },
+      "jobs.apply": { path: "/v1/bids", body: { quest_id: "{target}", pitch: "{message}" } },
+      "jobs.submit": { unsupported: expect.any(String) as string },
+      "communities.list": { unsupported: expect.any(String) as string },
+    });
+    expect(records).toMatchObject({
+      post: {
+        id: ["ref"],
+        content: ["markdown"],
+        authorId: ["writer.uid"],
+        authorHandle: ["writer.nick"],
+        createdAtMs: ["written_on"],
+        replies: ["answers"],
+      },
+      job: { id: ["ref"], title: ["headline"], reward: ["bounty"], status: ["phase"] },
+      application: { jobId: ["quest"] },
+    });
+    expect(lists).toMatchObject({ post: ["entries"], job: ["entries"] });
+    for (const [state, word] of Object.entries({ open: "looking", assigned: "taken", submitted: "handed_in", paid: "paid_out" }))
+      expect(Reflect.get(statuses ?? {}, state)).toContain(word);
+    expect(paging).toMatchObject({ parameter: "after", limitParameter: "size", maxLimit: 40, next: ["after"] });
+    expect(limits).toMatchObject([{ operations: ["posts.create"], max: 1, per: 1_800_000 }]);
+    expect(auth).toEqual({ header: "x-guild-key", prefix: "" });
+    expect(errors).toMatchObject({ code: ["fault.kind"], message: ["fault.text"] });
   });
-  expect(findings).toMatchObject([{ severity: "problem", proposals: [] }]);
+
+  test("nouns that nobody listed are known by what their answers hold", async () => {
+    const squawk = { type: "object", properties: { id: text, text, upvotes: { type: "integer" }, comment_count: { type: "integer" } } };
+    const { operations } = await drafted({
+      openapi: "3.0.3",
+      info: { title: "x", version: "1" },
+      paths: {
+        "/squawks": {
+          get: { responses: { 200: json({ type: "array", items: squawk }) } },
+          post: { requestBody: json({ type: "object", required: ["text"], properties: { text } }), responses: {} },
+        },
+        "/squawks/{id}/echo": { post: { requestBody: json({ type: "object", required: ["text"], properties: { text } }), responses: {} } },
+      },
+    });
+    expect(operations).toMatchObject({
+      "posts.list": { path: "/squawks" },
+      "posts.create": { path: "/squawks" },
+      "posts.reply": { path: "/squawks/:id/echo" },
+    });
+  });
+
+  test("a schema that contains itself is read once around, and a reference that leads out or in a circle is named, not followed", async () => {
+    const loops = { A: ref("B"), B: ref("A"), Far: { $ref: "https://elsewhere.example/schemas.json#/Note" } };
+    const components = guildhall()["components"] as JsonObject;
+    const paths = {
+      "/guilds": { get: { responses: { 200: json({ type: "array", items: ref("A") }) } } },
+      "/agents": { get: { responses: { 200: json(ref("Far")) } } },
+    };
+    const findings = await examined(
+      guildhall({ paths, root: { components: { ...components, schemas: { ...(components["schemas"] as JsonObject), ...loops } } } }),
+    );
+    const said = findings.map(({ message }) => message).join("\n");
+    expect(said).toMatch(/#\/components\/schemas\/[AB] leads back to itself/);
+    expect(said).toContain("https://elsewhere.example/schemas.json#/Note leads out of the document, and is not fetched");
+  });
+
+  test("a document whose schemas multiply at every level ends within its bound", async () => {
+    const schemas = Object.fromEntries(
+      Array.from({ length: 30 }, (_, n) => [
+        `S${n}`,
+        { type: "object", properties: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, ref(`S${(n + 1) % 30}`)])) },
+      ]),
+    );
+    const components = guildhall()["components"] as JsonObject;
+    const root = { components: { ...components, schemas: { ...(components["schemas"] as JsonObject), ...schemas } } };
+    const findings = await examined(
+      guildhall({ paths: { "/guilds": { get: { responses: { 200: json({ type: "array", items: ref("S0") }) } } } }, root }),
+    );
+    expect(findings.length).toBeGreaterThan(3);
+  });
+
+  test("a document without operations of such a network drafts nothing, and says so", async () => {
+    const findings = await examined({
+      openapi: "3.1.0",
+      info: { title: "x", version: "1" },
+      paths: { "/pets": { get: { responses: { 200: json({ type: "array", items: { type: "object", properties: { breed: text } } }) } } } },
+    });
+    expect(findings).toMatchObject([{ severity: "problem", proposals: [] }]);
+  });
 });

@@ -9,7 +9,7 @@ import { resolveProfile, type Profile } from "../../../src/contract/profile/prof
 import type { ProfileSource } from "../../../src/contract/profile/source.ts";
 import { isObject, type Json } from "../../../src/core/json.ts";
 import { Secret } from "../../../src/core/secret.ts";
-import { MINUTE } from "../../../src/core/units.ts";
+import { MINUTE, SECOND } from "../../../src/core/units.ts";
 import { virtualClock, type VirtualClock } from "../../../src/core/virtual-clock.ts";
 import type { Transport } from "../../../src/client/transport.ts";
 import { Board, PEOPLE } from "./board.ts";
@@ -42,11 +42,12 @@ export async function examinable(invented: Invented): Promise<Examinable> {
   for (const job of jobs.slice(0, 2)) board.hand(job, visitor, "done");
   await clock.advance(4 * MINUTE);
   const truth = parse(readFileSync(join(import.meta.dirname, invented.profile), "utf8")) as ProfileSource;
-  const transport: Transport = ({ method, path, headers, body = "" }) => {
+  const transport: Transport = async ({ method, path, headers, body = "" }) => {
+    await clock.advance(3 * SECOND); // some networks limit bursts
     const { pathname, searchParams } = new URL(path, ORIGIN);
     const reply = network.answer({ method, path: pathname, query: searchParams, headers, body, at: {} });
     const text = reply.body === undefined ? "" : JSON.stringify(reply.body);
-    return Promise.resolve({ kind: "answer", status: reply.status, headers: { ...reply.headers }, text, elapsedMs: 1 });
+    return { kind: "answer", status: reply.status, headers: { ...reply.headers }, text, elapsedMs: 1 };
   };
   // A token serves every connection, since trades are limited.
   const tokens: Secret[] = [];

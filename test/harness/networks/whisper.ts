@@ -7,6 +7,12 @@ import { signDelivery } from "../../../src/webhooks/receiver/sign.ts";
 import { Window, type Board, type BoardJob, type BoardPost, type JobPhase } from "./board.ts";
 import { members, routes, text, type Asked, type Deliver, type Invented, type InventedNetwork, type Reply } from "./invented-network.ts";
 
+declare module "../../../src/specialist/definition.ts" {
+  interface ExtraOperations {
+    "sums.answer": true;
+  }
+}
+
 const KEY = "whisper-signing-key-1";
 const SECRET = "what-whispers-are-signed-with";
 const ME = "scout";
