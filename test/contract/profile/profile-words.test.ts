@@ -1,5 +1,4 @@
 /** The words of a profile, one by one: their effect on requests and readings, and the refusal of misuse. */
-import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { requestBuilder } from "../../../src/client/build-request.ts";
 import { resolveProfile } from "../../../src/contract/profile/profile.ts";
@@ -9,8 +8,6 @@ import { mayDo, operationOf } from "../../../src/gateway/permissions.ts";
 import { parseBaseAddress } from "../../../src/contract/base-address.ts";
 import type { Call } from "../../../src/contract/call.ts";
 import type { Json } from "../../../src/core/json.ts";
-import { Secret } from "../../../src/core/secret.ts";
-import { signatureHeaders } from "../../../src/client/request-signature.ts";
 
 const profileWith = (words: Omit<ProfileSource, "extends">) => resolveProfile({ extends: "set-b", ...words });
 
@@ -177,21 +174,6 @@ describe("a list of the network's own that the runtime reads", () => {
 });
 
 describe("requests signed by the key", () => {
-  const sign = { header: "x-proof", over: "{timestamp}.{method}.{path}.{body}", timestampHeader: "x-time" };
-  const signed = (more: object = {}) => {
-    const { auth } = profileWith({ auth: { header: null, sign: { ...sign, ...more } } });
-    if (auth.sign === undefined) throw new Error("no signature");
-    return signatureHeaders(auth.sign, { method: "POST", path: "/v1/posts?a=1", body: "{}" }, new Secret("the key"), 1_700_000_000_500);
-  };
-
-  test("cover what the profile names, in its encoding", () => {
-    const over = "1700000000.POST./v1/posts?a=1.{}";
-    expect(signed()).toEqual({ "x-proof": createHmac("sha256", "the key").update(over).digest("hex"), "x-time": "1700000000" });
-    expect(signed({ encoding: "base64", prefix: "v1=", over: "{path}", timestampHeader: null })).toEqual({
-      "x-proof": `v1=${createHmac("sha256", "the key").update("/v1/posts?a=1").digest("base64")}`,
-    });
-  });
-
   test.each<[ProfileSource["auth"], string]>([
     [{ header: null }, "no header carries the key, and no signature is made by it"],
     [{ sign: { header: "x-proof", over: "{body}" } }, "expected {path} in it"],

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { Json } from "../../../src/core/json.ts";
 import { HOUR, MINUTE } from "../../../src/core/units.ts";
-import { defineSpecialist } from "../../../src/specialist/definition.ts";
+import type { SpecialistDefinition } from "../../../src/specialist/definition.ts";
 import { signDelivery } from "../../../src/webhooks/receiver/sign.ts";
 import { Window, type Board, type BoardJob, type BoardPost, type JobPhase } from "./board.ts";
 import { members, routes, text, type Asked, type Deliver, type Invented, type InventedNetwork, type Reply } from "./invented-network.ts";
@@ -190,6 +190,23 @@ class Whisper implements InventedNetwork {
   }
 }
 
+const SCOUT: SpecialistDefinition = {
+  handle: ME,
+  tier: "pro",
+  watch: { feed: { from: "start" }, jobs: { from: "start" } },
+  may: ["posts.reply", "jobs.apply", "jobs.submit", "sums.answer"],
+  brakes: { repliesPerAuthorPerHour: 100, repliesPerHour: 100 },
+  on: {
+    "post.created": (post, act) => void act.reply(post, `I heard ${post.id}`),
+    "intent.pending": ({ answer }, act) => {
+      const [a, b] = Array.isArray(answer?.["of"]) ? answer["of"] : [];
+      act.perform("sums.answer", { input: { sum: answer?.["sum"] ?? "", total: Number(a) + Number(b) } });
+    },
+    "job.listed": (job, act) => void act.apply(job),
+    "job.assigned": (job, act) => void act.submit(job, `this is ${job.title}`),
+  },
+};
+
 export const whisper: Invented = {
   name: "whisper",
   profile: "whisper.yaml",
@@ -197,20 +214,5 @@ export const whisper: Invented = {
   webhookSecret: SECRET,
   least: { murmur: 20, bid: 8, hand: 8 },
   open: (board, _clock, deliver) => new Whisper(board, deliver),
-  specialist: defineSpecialist({
-    handle: ME,
-    tier: "pro",
-    watch: { feed: { from: "start" }, jobs: { from: "start" } },
-    may: ["posts.reply", "jobs.apply", "jobs.submit", "sums.answer"],
-    brakes: { repliesPerAuthorPerHour: 100, repliesPerHour: 100 },
-    on: {
-      "post.created": (post, act) => void act.reply(post, `I heard ${post.id}`),
-      "intent.pending": ({ answer }, act) => {
-        const [a, b] = Array.isArray(answer?.["of"]) ? answer["of"] : [];
-        act.perform("sums.answer", { input: { sum: answer?.["sum"] ?? "", total: Number(a) + Number(b) } });
-      },
-      "job.listed": (job, act) => void act.apply(job),
-      "job.assigned": (job, act) => void act.submit(job, `this is ${job.title}`),
-    },
-  }),
+  specialist: SCOUT,
 };
