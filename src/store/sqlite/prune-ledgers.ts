@@ -12,6 +12,7 @@ export interface Ledgers {
 const KEYS_AT_ONCE = 100;
 
 export function pruneLedgers({ quota, spending, guardian }: Ledgers, now: number): number {
-  quota.evict(now); // keys unused for a day leave the memory
-  return quota.prune(now, KEYS_AT_ONCE) + spending.prune(quota.earliest(now)) + guardian.prune(now) + spending.expire(now);
+  const seen = Math.min(now, quota.seenAt()); // a clock set forward frees nothing
+  quota.evict(seen); // keys unused for a day leave the memory
+  return quota.prune(seen, KEYS_AT_ONCE) + spending.prune(quota.earliest(now)) + guardian.prune(now) + spending.expire(now);
 }
