@@ -25,6 +25,10 @@ export interface Mine {
   queue: NumberQueue | undefined;
   /** Numbers of further plain intents by lane, all newer: read from their rows when their turn comes. Undefined for nearly all. */
   waiting: Map<Lane, NumberQueue> | undefined;
+  /** Highest number of an intent so far: a lower one that comes to memory after it is out of order. */
+  newest: number;
+  /** True if intents are out of order. */
+  isMixed: boolean;
 }
 
 /** Changes since the last fold. */
@@ -57,7 +61,7 @@ const FEWEST_INTENTS = 64;
 /** Outcomes of requests that certainly had no effect. */
 const WITHOUT_EFFECT: readonly string[] = ["never-left", "limited", "unauthorized"];
 const NO_NUMBERS: readonly number[] = [];
-const NOTHING: Mine = { events: new Map(), intents: new Map(), queue: undefined, waiting: undefined };
+const NOTHING: Mine = { events: new Map(), intents: new Map(), queue: undefined, waiting: undefined, newest: 0, isMixed: false };
 
 export class Present {
   readonly events = new Map<number, LiveEvent>();
@@ -133,7 +137,12 @@ export class Present {
     this.intents.set(intent.seq, intent);
     this.#byId.set(intent.id, intent);
     this.of(intent.specialist).waiting?.get(intent.lane)?.remove(intent.seq);
-    if (isLive(intent)) this.#of(intent.specialist).intents.set(intent.seq, intent);
+    if (isLive(intent)) {
+      const mine = this.#of(intent.specialist);
+      if (intent.seq > mine.newest) mine.newest = intent.seq;
+      else if (!mine.intents.has(intent.seq)) mine.isMixed = true;
+      mine.intents.set(intent.seq, intent);
+    }
     this.#enter(intent);
   }
 
@@ -164,6 +173,18 @@ export class Present {
   #close(intent: LiveIntent): void {
     const mine = this.#mine.get(intent.specialist);
     if (mine?.intents.delete(intent.seq) === true) this.#tidy(intent.specialist, mine);
+  }
+
+  /** A specialist's intents, the oldest first. */
+  intentsOf(specialist: Handle): Iterable<LiveIntent> {
+    const mine = this.of(specialist);
+    if (mine.isMixed) {
+      const sorted = [...mine.intents.values()].sort((a, b) => a.seq - b.seq);
+      mine.intents.clear();
+      for (const intent of sorted) mine.intents.set(intent.seq, intent);
+      mine.isMixed = false;
+    }
+    return mine.intents.values();
   }
 
   /** Number of events of a specialist that wait or run. */
@@ -349,7 +370,7 @@ export class Present {
   #of(specialist: Handle): Mine {
     const known = this.#mine.get(specialist);
     if (known !== undefined) return known;
-    const made: Mine = { events: new Map(), intents: new Map(), queue: undefined, waiting: undefined };
+    const made: Mine = { events: new Map(), intents: new Map(), queue: undefined, waiting: undefined, newest: 0, isMixed: false };
     this.#mine.set(specialist, made);
     return made;
   }

@@ -159,7 +159,7 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
         const next = intents.one(seq);
         if (next !== undefined && !present.intents.has(seq)) present.putIntent(next);
       }
-      for (const intent of mine(specialist)) {
+      for (const intent of present.intentsOf(specialist)) {
         if (intent.state !== "ready" || intent.nextAt > now || present.isBehind(intent)) continue;
         if (lanes.length < LANES.length && !isReadyIn(intent, lanes)) continue;
         if (isFree(intent, present.intents)) due.push(asIntent(intent));
