@@ -6,7 +6,7 @@ import type { Handle, KeyId } from "../core/ids.ts";
 import type { Lane } from "../contract/operations.ts";
 import { MAX_CRASHES } from "../store/inbox.ts";
 import { NumberQueue } from "./number-queue.ts";
-import { isUnchanged, liveEvent, type LiveEvent } from "./live-event.ts";
+import { liveEvent, type LiveEvent } from "./live-event.ts";
 import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "./facts.ts";
 import { holdsConflict, isLive, isPlain, isSaid, liveIntent, type LiveIntent } from "./live-intent.ts";
 
@@ -55,7 +55,7 @@ const MOST_DELAYED = 10_000;
 const ALL_EVENTS = 100_000;
 
 /** Bound of plain intents of one specialist and lane in memory, and the rest at which the next come. */
-const MOST_INTENTS = 512;
+export const MOST_INTENTS = 512;
 const FEWEST_INTENTS = 64;
 
 /** Outcomes of requests that certainly had no effect. */
@@ -379,41 +379,4 @@ export class Present {
   #tidy(specialist: Handle, mine: Mine | undefined): void {
     if (mine?.events.size === 0 && mine.intents.size === 0 && (mine.queue ?? mine.waiting) === undefined) this.#mine.delete(specialist);
   }
-}
-
-/** Everything that a start has to find again, sorted, for comparing memory with rows. */
-export function pictureOf(present: Present): readonly string[] {
-  const lines: string[] = [];
-  for (const event of present.events.values()) {
-    if (event.state === "parked") continue; // in its row only
-    const { isStored: _s, isClaimed: _c, hasSteps: _h, payload: _p, ...kept } = event;
-    lines.push(isUnchanged(event) ? `event ${event.seq} of ${event.specialist}` : `event ${show(kept)}`);
-  }
-  for (const specialist of present.specialists())
-    for (const seq of present.of(specialist).queue ?? NO_NUMBERS) lines.push(`event ${seq} of ${specialist}`);
-  for (const specialist of present.specialists()) lines.push(...intentLines(present, specialist));
-  for (const { isStored: _s, ...attempt } of present.attempts.values()) lines.push(`attempt ${show(attempt)}`);
-  return lines.sort();
-}
-
-/** Of many plain intents only the numbers, since it depends on the process which of them are queued. */
-function intentLines(present: Present, specialist: Handle): readonly string[] {
-  const { intents, waiting = new Map<Lane, NumberQueue>() } = present.of(specialist);
-  const live = [...intents.values()].filter(isLive);
-  const plain = [...waiting.values()].flatMap((queue) => [...queue]);
-  const others: string[] = [];
-  for (const intent of live)
-    if (isPlain(intent, present.intents)) plain.push(intent.seq);
-    else others.push(lineOf(intent));
-  if (plain.length > MOST_INTENTS) return [...others, ...plain.map((seq) => `intent ${seq} of ${specialist}`)];
-  return live.map(lineOf);
-}
-
-function lineOf({ isStored: _s, ...intent }: LiveIntent): string {
-  return `intent ${show(intent)}`;
-}
-
-function show(value: object): string {
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return JSON.stringify(Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1))));
 }

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { asEventId, asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
 import type { AnswerFact, AttemptFact, EventFact, Fact, IntentSeed, RunFact } from "../../src/live/facts.ts";
 import { INTENTS_OF_RUN } from "../../src/live/facts.ts";
-import { pictureOf, Present } from "../../src/live/present.ts";
+import { pictureOf } from "../../src/live/picture.ts";
+import { Present } from "../../src/live/present.ts";
 
 const SCOUT = asHandle("scout");
 const KEY = asKeyId("k1");

@@ -1,7 +1,8 @@
 /** Compares the memory of a store with its rows, field by field: a difference means that a fact was missed. */
 import { slotIndex } from "../../limits/window-counts.ts";
 import { deltaAt } from "../../limits/quota.ts";
-import { pictureOf, type Present } from "../../live/present.ts";
+import { pictureOf } from "../../live/picture.ts";
+import type { Present } from "../../live/present.ts";
 import { PendingCells, type PendingCell } from "./pending-cells.ts";
 import type { PlainDeliveries } from "./deliveries.ts";
 import { load, type FactRows } from "./load.ts";
