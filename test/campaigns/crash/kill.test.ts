@@ -14,5 +14,5 @@ test("25 kill -9 under load lose nothing and double nothing", { timeout: 240_000
   // What a process that dies all the time could not read back any more, and told: were it most, little would be shown.
   expect(report.passedOver).toBeLessThan(report.said / 2);
   // A thousandth of what reading back can settle may need a person: with so few, none.
-  expect(report.parked).toBe(0);
+  expect(report.parked, JSON.stringify(report.parkedFor)).toBe(0);
 });
