@@ -177,7 +177,7 @@ async function lookAt(
   const sought = undated(intent);
   // Stored now: once the network's clock has caught up, the wrong date would look right.
   if (sought !== intent) await parts.store.forgetSentAt(intent.seq);
-  const others = (await othersInDoubt(parts, member, intent)).map(undated);
+  const others = (await othersUnsettled(parts, member, intent)).map(undated);
   const found = await unclaimed(parts, intent, findEffect(sought, records, me, others));
   const { refs, rival } = await ownOf(parts, intent, found, { records, complete, list: readBack.list }, me, undated);
   const [ref] = refs;
@@ -295,10 +295,15 @@ function needsProof(intent: Intent): boolean {
   return intent.effect !== "at-most-once" && intent.checks + 1 >= ABSENT_CHECKS && readBackOf(intent)?.provesAbsence === true;
 }
 
-/** Other doubts of the same kind, whose effects must not be taken for this one's. */
-async function othersInDoubt(parts: OutboxDependencies, member: Member, { id, operation }: Intent): Promise<readonly Intent[]> {
-  const doubts = await parts.store.doubtfulIntents(member.specialist.handle, Infinity, MAX_OTHERS);
-  return doubts.filter((other) => other.id !== id && other.operation === operation);
+/** Other actions of its kind whose effect may be in what was read: those in doubt, and those whose answer is not here yet. */
+async function othersUnsettled(parts: OutboxDependencies, member: Member, { id, operation }: Intent): Promise<readonly Intent[]> {
+  const others = await parts.store.intents({
+    specialist: member.specialist.handle,
+    operation,
+    states: ["in_doubt", "sending"],
+    limit: MAX_OTHERS,
+  });
+  return others.filter((other) => other.id !== id);
 }
 
 async function confirmedLike(parts: OutboxDependencies, member: Member, intent: Intent): Promise<readonly Intent[]> {
