@@ -9,7 +9,7 @@ export const AGREED_SKEW_MS = MINUTE;
 /** A smaller lag behind the wall clock or the network's clock is drift, not a jump. */
 export const JUMP_MS = 2 * SECOND;
 
-/** What an answer's `Date` says of the clock that dates rows. */
+/** The statement of an answer's `Date` on the clock that dates rows. */
 export interface ObservedTime {
   /** Bounds of the network's lead over it (negative: the network is behind). */
   readonly leastMs: number;

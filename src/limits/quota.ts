@@ -101,7 +101,7 @@ export interface Take {
   readonly cost: number;
   /** Open obligations: jobs applied for or assigned. Requests are reserved for them. */
   readonly obligations: number;
-  /** Those of them that are expected to need their requests within this hour. Default 0. */
+  /** Obligations among them that are expected to need their requests within this hour. Default 0. */
   readonly soon?: number;
   /** Obligations this request would add (1 for applying): their requests must fit too. */
   readonly promises?: number;

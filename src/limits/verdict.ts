@@ -80,7 +80,7 @@ export interface AdmissionView {
   readonly ownUses?: readonly OwnLimitUse[] | undefined;
   /** Open obligations of the key's specialists together: jobs applied for or assigned and not completed. */
   readonly obligations: number;
-  /** Those of them that are expected to need their requests within this hour. Default 0. */
+  /** Obligations among them that are expected to need their requests within this hour. Default 0. */
   readonly soon?: number | undefined;
   /** Accounts of the chain, specialist first, in the price's currency; needed for priced requests only. */
   readonly accounts?: readonly Account[] | undefined;

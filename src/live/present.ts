@@ -19,7 +19,7 @@ export interface LiveAttempt extends AttemptFact {
 /** The open work of one specialist, in the order of numbers. */
 export interface Mine {
   readonly events: Map<number, LiveEvent>;
-  /** Those that may still be sent, or whose outcome is awaited. */
+  /** Intents that may still be sent, or whose outcome is awaited. */
   readonly intents: Map<number, LiveIntent>;
   /** Numbers of further events, all newer and unchanged: read from their rows when there is room. Undefined for nearly all specialists. */
   queue: NumberQueue | undefined;

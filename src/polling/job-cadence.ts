@@ -104,7 +104,7 @@ function expectedMs(wait: Wait): number | undefined {
 
 /** Most checks that an application reserves. */
 const MOST_NOTICE_CALLS = 12;
-/** Where most assignments are spread over more than this, no number of requests notices each of them within a minute. */
+/** Spread of most assignments beyond which no number of requests notices each of them within a minute. */
 const WIDEST_MS = HOUR;
 /** Share of the assignments for which checks are reserved. */
 const RESERVED = 0.6;

@@ -53,7 +53,7 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
   }
 }
 
-/** What is learnt of an application counts from its last check; of anything else that was reported, from now. */
+/** Knowledge of an application counts from its last check; of anything else that was reported, from now. */
 async function lookNow(parts: PollingDependencies, member: Member, before: Followed<JobState>): Promise<void> {
   const nudged = before.standing === "applied" ? { planned: true } : { lookedAt: undefined };
   await keep(parts, member, { ...before, state: { ...before.state, ...nudged }, dueAt: parts.clock.now() });

@@ -43,7 +43,7 @@ const inputField = z.strictObject({
 export type InputField = z.output<typeof inputField>;
 
 const money = z.strictObject({
-  /** What the network counts of one unit: 100 for cents. An amount that names its unit (`12.50 EUR`) counts whole units. */
+  /** The network's count for one unit: 100 for cents. An amount that names its unit (`12.50 EUR`) counts whole units. */
   perUnit: z.number().int().min(1).max(1_000_000),
   /** The unit's name in texts. */
   unit: words,

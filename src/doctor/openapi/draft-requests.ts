@@ -20,7 +20,7 @@ export interface DraftingOptions {
   readonly baseUrl: string;
 }
 
-/** What one operation sends, where it differs from the profile. */
+/** The request of one operation, where it differs from the profile. */
 export function draftRequest(options: DraftingOptions, { name, operation, isDoubtful }: Match): readonly Proposal[] {
   const { document, profile } = options;
   const present = profile.operations.get(name);
