@@ -101,6 +101,8 @@ export const ERROR_CODES = [
   "definition_invalid",
   "definition_syntax",
   "definition_threw",
+  "dev_running",
+  "import_cycle",
   "import_failed",
   "load_timeout",
   "data_syntax",

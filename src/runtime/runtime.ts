@@ -261,7 +261,7 @@ class Engine implements Runtime {
   }
 
   #check(specialist: Specialist): void {
-    if (specialist.isolate === "worker") this.#options.isolation?.check(specialist);
+    if (specialist.isolate === "worker") this.#options.isolation?.use(specialist);
   }
 
   #rules(specialist: Specialist): OperationRules {

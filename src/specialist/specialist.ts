@@ -83,6 +83,14 @@ export interface Specialist {
   readonly instructions: string | undefined;
   /** Absolute path of the file it was loaded from; undefined if code created it. */
   readonly file: string | undefined;
+  /** The load of its file, if its behaviours were loaded in a thread. */
+  readonly version: number | undefined;
+}
+
+/** The file of a definition, and the number of its load. */
+export interface Source {
+  readonly file: string;
+  readonly version?: number;
 }
 
 export const DEFAULT_MAX_AGE_MS = DAY;
@@ -96,10 +104,10 @@ export const DEFAULT_BRAKES: BrakeCaps = {
 };
 
 /**
- * Fills in the defaults. `file` is the source of the definition, if it has one. Throws `Misconfigured` (`definition_invalid`,
+ * Fills in the defaults. Throws `Misconfigured` (`definition_invalid`,
  * `duration_invalid`) on unusable values.
  */
-export function createSpecialist(definition: SpecialistDefinition, file?: string): Specialist {
+export function createSpecialist(definition: SpecialistDefinition, source?: Source): Specialist {
   if (!isHandle(definition.handle))
     throw new Misconfigured(
       "definition_invalid",
@@ -125,7 +133,8 @@ export function createSpecialist(definition: SpecialistDefinition, file?: string
     initialState: definition.initialState === undefined ? NO_STATE : firstState(definition.initialState),
     on: { ...definition.on },
     instructions: definition.instructions,
-    file,
+    file: source?.file,
+    version: source?.version,
   });
 }
 
