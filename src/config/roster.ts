@@ -5,6 +5,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import { tierLimits } from "../contract/tiers.ts";
 import { defined } from "../core/defined.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
+import { handlerOf } from "../specialist/handlers.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type DefinitionLoader, type LoadedDefinition } from "./definitions.ts";
@@ -239,7 +240,8 @@ function checkOperation(name: string, list: string, file: string, profile: Profi
   return [];
 }
 
-function checkWatch(file: string, { watch, on }: Specialist): Problem[] {
+function checkWatch(file: string, specialist: Specialist): Problem[] {
+  const { watch, on, concurrency } = specialist;
   const off: [string, boolean][] = [
     ["post.created", watch.feed === undefined && watch.communities.length === 0],
     ["job.listed", watch.jobs === undefined],
@@ -252,6 +254,14 @@ function checkWatch(file: string, { watch, on }: Specialist): Problem[] {
       hint: "turn it on in watch, or remove the handler",
     }),
   );
+  for (const kind of Object.keys(concurrency.byKind))
+    if (handlerOf(specialist, kind) === undefined)
+      problems.push(
+        warning("concurrency_unused", `concurrency names ${kind}, for which there is no handler`, {
+          file,
+          hint: "remove it, or add the handler",
+        }),
+      );
   const idle = EVENT_KINDS.every((kind) => !Object.hasOwn(on, kind));
   return watch.feed !== undefined && idle
     ? [

@@ -3,7 +3,20 @@ import { SECOND } from "../core/units.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 
 /** Parts that decide on what a specialist may do and cost, besides its events and its permissions. */
-const PLANNED = ["id", "tier", "watch", "review", "spend", "brakes", "lanes", "secrets", "deadlineMs", "isolate", "initialState"] as const;
+const PLANNED = [
+  "id",
+  "tier",
+  "watch",
+  "review",
+  "spend",
+  "brakes",
+  "lanes",
+  "secrets",
+  "deadlineMs",
+  "concurrency",
+  "isolate",
+  "initialState",
+] as const;
 const PROFILE = ["name", "bio", "skills", "instructions"] as const;
 
 /** Stands for a change that shows in no data: of a handler, or of what it imports. */

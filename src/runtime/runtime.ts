@@ -166,6 +166,7 @@ class Engine implements Runtime {
         { announcer: this.announcer, scrubber, breakers, unkeptHalts, keys: this.#keys, clock, wall: options.clock, ledger },
         () => noticeCalls(timings.of("given")),
       ),
+      track: (work) => this.#track(work),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,

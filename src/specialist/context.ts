@@ -87,6 +87,7 @@ class Context implements RunContext {
 
   set state(value: JsonObject) {
     this.#alive();
+    if (this.request.isSideBySide === true) throw sharedState(this.request.event.kind);
     this.#look();
     this.#state = value;
   }
@@ -109,7 +110,9 @@ class Context implements RunContext {
     if (this.#before === undefined) return undefined;
     const json = storable("act.state", this.#state);
     if (!isObject(json)) throw new Refused("state_invalid", "expected act.state to be a JSON object");
-    return JSON.stringify(json) === this.#before ? undefined : json;
+    if (JSON.stringify(json) === this.#before) return undefined;
+    if (this.request.isSideBySide === true) throw sharedState(this.request.event.kind);
+    return json;
   }
 
   close(): void {
@@ -177,6 +180,13 @@ class Context implements RunContext {
     if (++this.#steps > MAX_STEPS_PER_RUN)
       throw new Refused("too_many_steps", `expected at most ${MAX_STEPS_PER_RUN} steps and reads for one event, got more`);
   }
+}
+
+/** State has one writer: of two handlings at once, the later would undo what the earlier stored. */
+function sharedState(kind: string): Refused {
+  return new Refused("state_shared", `a handler of ${kind} wrote act.state, and concurrency lets several of them run at once`, {
+    hint: `leave ${kind} out of concurrency, or keep the value in a step or elsewhere`,
+  });
 }
 
 const CONTEXT = Symbol("context");

@@ -24,6 +24,8 @@ export interface RunRequest {
   readonly steps: ReadonlyMap<string, Json>;
   readonly me: { readonly handle: Handle; readonly id: string | undefined };
   readonly state: JsonObject;
+  /** Other handlings may run at the same time, so that this one may not write state. */
+  readonly isSideBySide?: boolean;
   readonly rules: OperationRules;
   readonly deadlineMs: number;
   read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead>;

@@ -126,7 +126,7 @@ class Threads implements WorkerPool {
 
   async run(specialist: Specialist, kind: string, request: RunRequest): Promise<RunResult> {
     const file = fileOf(specialist);
-    const { event, steps, me, state, deadlineMs, clock } = request;
+    const { event, steps, me, state, isSideBySide = false, deadlineMs, clock } = request;
     for (let tries = 0; tries < MAX_TRIES && !this.#closed; tries++) {
       // A specialist of an earlier version, which was about to begin, is handled by the one in use.
       const { version, texts } = this.#used.get(file) ?? this.use(specialist);
@@ -141,7 +141,7 @@ class Threads implements WorkerPool {
         version,
         texts: thread.files.has(file) ? undefined : texts,
         kind,
-        request: { event, steps, me, state, deadlineMs },
+        request: { event, steps, me, state, isSideBySide, deadlineMs },
         now: clock.now(),
       };
       const result = await thread.run(order, request);
