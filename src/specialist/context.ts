@@ -7,6 +7,8 @@ import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
+import { createFetch } from "./service-fetch.ts";
+import { createSteps } from "./steps.ts";
 import { bounded, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 import type { GivenInput } from "./operation-rules.ts";
@@ -51,6 +53,7 @@ class Context implements RunContext {
   #steps = 0;
   #step: Act["step"] | undefined;
   #reads: Reads | undefined;
+  #fetch: Act["fetch"] | undefined;
   #random: Random | undefined;
   #log: Logger | undefined;
   /** The specialist's value. */
@@ -66,6 +69,10 @@ class Context implements RunContext {
 
   get step(): Act["step"] {
     return (this.#step ??= createSteps(this.request, this.#tools, () => this.#another()));
+  }
+
+  get fetch(): Act["fetch"] {
+    return (this.#fetch ??= createFetch(this.request, () => this.signal));
   }
 
   get read(): Reads {
@@ -279,8 +286,7 @@ class RunAct implements Act {
   }
 
   get fetch(): Act["fetch"] {
-    const context = this[CONTEXT];
-    return (input, init) => context.request.fetch(input, { ...init, signal: init?.signal ?? context.signal });
+    return this[CONTEXT].fetch;
   }
 
   get state(): JsonObject {
@@ -298,21 +304,6 @@ class RunAct implements Act {
   get signal(): AbortSignal {
     return this[CONTEXT].signal;
   }
-}
-
-function createSteps(request: RunRequest, tools: RunTools, another: () => void): Act["step"] {
-  const used = new Set<string>();
-  return async <Value>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value> => {
-    another();
-    if (used.has(name))
-      throw new Refused("step_repeated", `expected each step of a run to have its own name, got ${JSON.stringify(name)} twice`);
-    used.add(name);
-    const stored = request.steps.get(`step:${name}`);
-    if (stored !== undefined) return stored as Value;
-    const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal()));
-    await request.saveStep(`step:${name}`, value);
-    return value as Value;
-  };
 }
 
 function createReads(request: RunRequest, tools: RunTools, another: () => void): Reads {
