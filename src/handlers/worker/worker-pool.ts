@@ -26,6 +26,8 @@ export interface WorkerPoolOptions {
   readonly capturesPrints?: boolean | undefined;
   /** An idle thread ends after this time. Default 1 min. */
   readonly idleMs?: number;
+  /** Keeps a thread ready that has loaded nothing: starting one takes most of the time of a reload. */
+  readonly keepsSpare?: boolean;
 }
 
 export interface WorkerPool {
@@ -96,6 +98,7 @@ class Threads implements WorkerPool {
       const found = await thread.load({ run: ++this.#lastRun, file, version });
       if (found === "silent") continue;
       const { files } = found;
+      if (this.#options.keepsSpare === true && !this.#closed) this.#keepSpare();
       if ("problem" in found || renewals !== this.#renewals) this.#retire(thread);
       if ("problem" in found) return found;
       this.#latest.set(file, { version, texts: new Map([...files].map(([path, { text }]) => [path, text])) });
@@ -191,6 +194,11 @@ class Threads implements WorkerPool {
     const thread = new WorkerThread({ clock, log, heapMb, capturesPrints });
     this.#threads.add(thread);
     return thread;
+  }
+
+  #keepSpare(): void {
+    for (const { files } of this.#idleSince.keys()) if (files.size === 0) return;
+    this.#idleSince.set(this.#open(), Infinity);
   }
 
   #free(thread: WorkerThread): void {
