@@ -24,7 +24,12 @@ export interface IntentOptions {
    * The action is dropped if it was not sent within this time of its decision. Default: sent however late, even past the deadline of a job.
    */
   readonly expiresIn?: Duration;
+  /** The fate of this action if an earlier one with its operation, target and key still waits to be sent. Default `"keep"`. */
+  readonly onPileUp?: OnPileUp;
 }
+
+/** Of actions that wait behind a limit: keep all, only the newest, or drop the one that comes while another waits. */
+export type OnPileUp = "keep" | "newest" | "drop";
 
 /** Options of a step. Its tries and the waits between them are within the deadline of the handling. */
 export interface StepOptions {

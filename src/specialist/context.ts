@@ -5,7 +5,7 @@ import { durationMs } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
+import type { Act, IntentOptions, IntentRef, OnPileUp, Reads, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 import { createFetch } from "./service-fetch.ts";
 import { createSteps } from "./steps.ts";
@@ -162,7 +162,8 @@ class Context implements RunContext {
       review: rule.review?.(wanted.id ?? wanted.intent, checked),
       label: options.key,
       data: options.data === undefined ? undefined : bounded(options.data),
-      expiresAt: options.expiresIn === undefined ? undefined : request.clock.now() + durationMs(options.expiresIn),
+      expiresAt: expiryOf(request, options),
+      pileUp: pileUpOf(options.onPileUp ?? request.usual?.onPileUp),
     });
     return { intent: id };
   }
@@ -187,6 +188,17 @@ class Context implements RunContext {
     if (++this.#steps > MAX_STEPS_PER_RUN)
       throw new Refused("too_many_steps", `expected at most ${MAX_STEPS_PER_RUN} steps and reads for one event, got more`);
   }
+}
+
+function expiryOf({ clock, usual }: RunRequest, { expiresIn }: IntentOptions): number | undefined {
+  const afterMs = expiresIn === undefined ? usual?.expiresMs : durationMs(expiresIn);
+  return afterMs === undefined ? undefined : clock.now() + afterMs;
+}
+
+function pileUpOf(given: OnPileUp = "keep"): DraftIntent["pileUp"] {
+  if (given === "newest" || given === "drop") return given;
+  if (given === "keep") return undefined;
+  throw new Refused("value_invalid", `expected onPileUp to be "keep", "newest" or "drop", got ${JSON.stringify(given)}`);
 }
 
 /** State has one writer: of two handlings at once, the later would undo what the earlier stored. */

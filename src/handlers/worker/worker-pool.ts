@@ -56,6 +56,7 @@ interface Version {
   readonly texts: ReadonlyMap<string, string> | undefined;
 }
 
+const USUAL = { expiresMs: undefined, onPileUp: "keep" } as const;
 const HEAP_MB = 128;
 /** Threads tried for one handling, if an earlier handling still blocks the first. */
 const MAX_TRIES = 3;
@@ -129,7 +130,7 @@ class Threads implements WorkerPool {
 
   async run(specialist: Specialist, kind: string, request: RunRequest): Promise<RunResult> {
     const file = fileOf(specialist);
-    const { event, steps, me, state, isSideBySide = false, deadlineMs, clock } = request;
+    const { event, steps, me, state, isSideBySide = false, usual = USUAL, deadlineMs, clock } = request;
     for (let tries = 0; tries < MAX_TRIES && !this.#closed; tries++) {
       // A specialist of an earlier version, which was about to begin, is handled by the one in use.
       const { version, texts } = this.#used.get(file) ?? this.use(specialist);
@@ -144,7 +145,7 @@ class Threads implements WorkerPool {
         version,
         texts: thread.files.has(file) ? undefined : texts,
         kind,
-        request: { event, steps, me, state, isSideBySide, deadlineMs },
+        request: { event, steps, me, state, isSideBySide, usual, deadlineMs },
         now: clock.now(),
       };
       const result = await thread.run(order, request);
