@@ -152,11 +152,6 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
     return found ?? NONE;
   };
 
-  const waitingOf = ({ specialist, operation, target, label }: IntentKind): readonly LiveIntent[] =>
-    [...mine(specialist)].filter(
-      (one) => one.state === "ready" && !one.everUnknown && one.operation === operation && one.target === target && one.label === label,
-    );
-
   return {
     dueIntents(specialist, lanes, now, limit) {
       const due: Intent[] = [];
@@ -189,13 +184,7 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
       const due = found.slice(0, limit).map(asIntent);
       return due.filter((intent) => applyChange({ seq: intent.seq, by: "expiry", change: expiry(intent), now }));
     },
-    hasWaiting: (kind) => waitingOf(kind).length > 0,
-    supersede(kind, exceptOf, now) {
-      const older = waitingOf(kind)
-        .filter(({ eventSeq }) => eventSeq !== exceptOf)
-        .map(asIntent);
-      return older.filter(({ seq }) => applyChange({ seq, by: "expiry", change: SUPERSEDED, now }));
-    },
+    ...createPiles(present, changes),
     async claimedRefs({ specialist, operation }, refs) {
       settle();
       return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
@@ -215,6 +204,24 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
     },
     similarIntents: createIntentsAlike(db, { changes, intents, settle }),
     ...createProofs(db, commits),
+  };
+}
+
+/** Intents of one kind that wait to be sent. */
+function createPiles(present: Present, { applyChange }: Changes): Pick<OutboxStore, "hasWaiting" | "supersede"> {
+  const waitingOf = ({ specialist, operation, target, label }: IntentKind): readonly LiveIntent[] =>
+    [...present.of(specialist).intents.values()].filter(
+      (one) => one.state === "ready" && !one.everUnknown && one.operation === operation && one.target === target && one.label === label,
+    );
+
+  return {
+    hasWaiting: (kind) => waitingOf(kind).length > 0,
+    supersede(kind, exceptOf, now) {
+      const older = waitingOf(kind)
+        .filter(({ eventSeq }) => eventSeq !== exceptOf)
+        .map(asIntent);
+      return older.filter(({ seq }) => applyChange({ seq, by: "expiry", change: SUPERSEDED, now }));
+    },
   };
 }
 
