@@ -102,6 +102,7 @@ export const ERROR_CODES = [
   "definition_syntax",
   "definition_threw",
   "dev_running",
+  "event_unknown",
   "import_cycle",
   "import_failed",
   "load_timeout",
