@@ -238,7 +238,7 @@ export class Handling implements RunRequest {
   }
 
   newIntentId(): IntentId {
-    return newIntentId(this.#parts.random);
+    return newIntentId(this.#parts.random, this.#parts.clock.now());
   }
 }
 

@@ -40,7 +40,7 @@ function handling(handler: EventHandler): () => unknown {
       deadlineMs: 60_000,
       read: () => Promise.reject(new Error("nothing to read")),
       saveStep: () => Promise.resolve(),
-      newIntentId: () => newIntentId(random),
+      newIntentId: () => newIntentId(random, 0),
       fetch: () => Promise.reject(new Error("nothing to fetch")),
       clock,
       log: silentLogger(),
