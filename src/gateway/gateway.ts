@@ -315,14 +315,15 @@ function recordEnd(
     events: follows?.events ?? [],
     watches: follows?.watches ?? [],
   });
-  announcer.emit("request", {
-    at: clock.now(),
-    handle: member.specialist.handle,
-    operation: call.operation,
-    outcome: outcome.class,
-    ...status,
-    tookMs,
-  });
+  if (announcer.listenerCount("request") > 0)
+    announcer.emit("request", {
+      at: clock.now(),
+      handle: member.specialist.handle,
+      operation: call.operation,
+      outcome: outcome.class,
+      ...status,
+      tookMs,
+    });
   if (intent !== undefined && follows !== undefined) options.announce(member, intent, follows.change);
 }
 

@@ -21,8 +21,8 @@ const BATCH = 32;
 /** Begins to send the due intents of one specialist, and calls `onEnd` as each ends: with true if it left, so that others may go next. */
 export function sendIntents(parts: OutboxDependencies, member: Member, onEnd: (sending: Promise<boolean>) => void): void {
   const { store, clock, outbox } = parts;
-  expire(parts, member);
   const now = clock.now();
+  expire(parts, member, now);
   endWaits(member, ({ until }) => until <= now);
   const lanes = freeLanes(member);
   if (lanes.length === 0) return;
@@ -43,8 +43,11 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
         if (answer.outcome.class === "confirmed") {
           const { record } = answer.outcome;
           parts.learn(member, record);
-          await completePending(parts, member, intent, createdId(answer.outcome, intent.target));
-          await reopenUnproven(parts, member, intent.operation);
+          // A promise is made only where there is something to wait for.
+          const completing = completePending(parts, member, intent, createdId(answer.outcome, intent.target));
+          if (completing !== undefined) await completing;
+          const reopening = reopenUnproven(parts, member, intent.operation);
+          if (reopening !== undefined) await reopening;
           if (intent.operation === "jobs.submit" && intent.target !== undefined) parts.delivered(member, intent.target, record);
         }
         if (listens(member)) parts.wake(member, "events");
@@ -123,9 +126,8 @@ async function refuse(
   parts.wake(member, "events");
 }
 
-function expire(parts: OutboxDependencies, member: Member): void {
-  const { store, clock, announcer } = parts;
-  const now = clock.now();
+function expire(parts: OutboxDependencies, member: Member, now: number): void {
+  const { store, announcer } = parts;
   for (const intent of store.expireIntents(member.specialist.handle, now, BATCH))
     announceIntent(announcer, member, intent, expiry(intent), now);
 }
