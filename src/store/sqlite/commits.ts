@@ -104,11 +104,14 @@ export class Commits {
    * Runs at once and only adds rows that were decided before: nothing in it can be undone, and a failure loses the store, because memory
    * has changed already.
    */
-  add<Result>(run: () => Result): Result {
+  add<Result>(run: () => Result): Result;
+  /** The same with a value for it: a fact needs no closure of its own. */
+  add<Value, Result>(run: (value: Value) => Result, value: Value): Result;
+  add<Value, Result>(run: (value: Value | undefined) => Result, value?: Value): Result {
     this.begin();
     this.#added++;
     try {
-      return run();
+      return run(value);
     } catch (error) {
       throw this.#lose(error);
     }

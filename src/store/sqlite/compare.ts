@@ -26,8 +26,8 @@ export function differences(rowsNow: FactRows, { present, cells, counts }: InMem
   for (const { attempt, countedAt } of loaded.uncounted) {
     const { key, lane, cost } = attempt;
     const { hourCell, dayCell, slot, count } = deltaAt(countedAt, slotIndex(lane), cost);
-    uncounted.add({ key, span: 0, cell: hourCell, slot, count });
-    uncounted.add({ key, span: 1, cell: dayCell, slot, count });
+    uncounted.add(key, 0, hourCell, slot, count);
+    uncounted.add(key, 1, dayCell, slot, count);
   }
   const told = new Map<string, number>();
   for (const { specialist, word } of loaded.told) told.set(`${specialist} ${word}`, (told.get(`${specialist} ${word}`) ?? 0) + 1);
