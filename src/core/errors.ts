@@ -8,6 +8,9 @@ export interface ErrorDetails {
   readonly hint?: string;
   readonly file?: string;
   readonly line?: number;
+  readonly column?: number;
+  /** The line of code. */
+  readonly excerpt?: string;
   readonly expected?: string;
   readonly cause?: unknown;
 }

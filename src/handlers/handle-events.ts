@@ -24,6 +24,7 @@ import { failureNote } from "../store/failure.ts";
 import type { Acts } from "../polling/action-counts.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
+import { handlingsAtOnce, runsSideBySide } from "../specialist/specialist.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import { refuseSecrets } from "../gateway/secret-refusal.ts";
 
@@ -47,6 +48,8 @@ export interface HandlerDependencies {
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is interrupted. */
   readonly ending: AbortSignal;
+  /** Follows work that no pass awaits, for a stop that waits for it. */
+  readonly track: (work: Promise<void>) => void;
   /** Reports that a kind of work of a specialist has something to do. */
   readonly wake: (member: Member, part: WorkKind) => void;
 }
@@ -66,16 +69,69 @@ const MAX_STREAK_MESSAGE = 200;
 
 type Read = (member: Member, call: ReadCall, options: { readonly signal: AbortSignal; readonly since: number }) => Promise<HandlerRead>;
 
-/** Handles the due events of one specialist, one after the other, once their claim is committed. Returns true if there may be more. */
+/**
+ * Handles the due events of one specialist, one after the other unless its definition says otherwise, once their claim is committed. Returns
+ * true if there may be more.
+ */
 export function handleEvents(parts: HandlerDependencies, member: Member, read: Read): boolean | Promise<boolean> {
   const { store, clock } = parts;
+  if (member.underWay !== undefined || runsSideBySide(member.specialist)) return handleSideBySide(parts, member, read);
   const events = store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
   return events.length > 0 && handleClaimed(parts, member, events, read);
 }
 
 async function handleClaimed(parts: HandlerDependencies, member: Member, events: readonly ClaimedEvent[], read: Read): Promise<boolean> {
+  await parts.store.committed();
+  return handleInOrder(parts, member, events, read);
+}
+
+/** Handlings that run one after the other share this lane; every kind that may run at once has its own. */
+const IN_ORDER = "";
+
+/**
+ * Begins the handlings that have room, and awaits none: those of a kind that is slow hold up no other kind. Each end looks for more.
+ */
+function handleSideBySide(parts: HandlerDependencies, member: Member, read: Read): boolean | Promise<boolean> {
+  const { store, clock, track, wake } = parts;
+  const underWay = (member.underWay ??= new Map<string, number>());
+  const laneOf = (kind: string): string => (handlingsAtOnce(member.specialist, kind) > 1 ? kind : IN_ORDER);
+  const asked = new Map<string, number>();
+  const hasRoom = (kind: string): boolean => {
+    const lane = laneOf(kind);
+    const taken = (asked.get(lane) ?? 0) + 1;
+    asked.set(lane, taken);
+    if (lane === IN_ORDER) return !underWay.has(lane);
+    return taken + (underWay.get(lane) ?? 0) <= handlingsAtOnce(member.specialist, kind);
+  };
+  const events = store.claimEvents(member.specialist.handle, clock.now(), CLAIM, hasRoom);
+  if (events.length === 0) return false;
+  const begin = (lane: string, claimed: readonly ClaimedEvent[]): void => {
+    underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
+    const over = (): void => {
+      const left = (underWay.get(lane) ?? 1) - 1;
+      if (left > 0) underWay.set(lane, left);
+      else underWay.delete(lane);
+      wake(member, "events");
+    };
+    track(
+      store
+        .committed()
+        .then(() => handleInOrder(parts, member, claimed, read))
+        .then(over, (error: unknown) => {
+          over();
+          throw error;
+        }),
+    );
+  };
+  const inOrder = events.filter(({ kind }) => laneOf(kind) === IN_ORDER);
+  if (inOrder.length > 0) begin(IN_ORDER, inOrder);
+  for (const event of events) if (laneOf(event.kind) !== IN_ORDER) begin(event.kind, [event]);
+  return events.length === CLAIM;
+}
+
+/** Returns true if one of them is done, or there may be more. */
+async function handleInOrder(parts: HandlerDependencies, member: Member, events: readonly ClaimedEvent[], read: Read): Promise<boolean> {
   const { store, stopping } = parts;
-  await store.committed();
   let finished = false;
   for (const event of events) {
     if (stopping.aborted) {
@@ -207,6 +263,10 @@ export class Handling implements RunRequest {
     const { handle, initialState } = this.#specialist;
     const stored = this.#parts.store.loadState(handle);
     return isEmpty(stored) && !isEmpty(initialState) ? structuredClone(initialState) : stored;
+  }
+
+  get isSideBySide(): boolean {
+    return handlingsAtOnce(this.#specialist, this.event.kind) > 1;
   }
 
   get deadlineMs(): number {

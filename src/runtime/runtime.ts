@@ -167,6 +167,7 @@ class Engine implements Runtime {
         { announcer: this.announcer, scrubber, breakers, unkeptHalts, keys: this.#keys, clock, wall: options.clock, ledger },
         () => noticeCalls(timings.of("given")),
       ),
+      track: (work) => this.#track(work),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -263,7 +264,7 @@ class Engine implements Runtime {
   }
 
   #check(specialist: Specialist): void {
-    if (specialist.isolate === "worker") this.#options.isolation?.check(specialist);
+    if (specialist.isolate === "worker") this.#options.isolation?.use(specialist);
   }
 
   #rules(specialist: Specialist): OperationRules {

@@ -82,7 +82,7 @@ async function callAlone(context: Context, query: CallQuery): Promise<CallResult
   const { clock } = context;
   const config = await context.loadConfig();
   const baseUrl = requireBaseUrl(config);
-  const { profile, roster } = await planCast(config, clock);
+  const { profile, roster, loader } = await planCast(config, clock);
   const definitions = roster.definitions.filter(({ specialist }) => specialist.handle === query.handle);
   if (definitions.length === 0)
     throw new Misconfigured("specialist_unknown", `there is no specialist "${query.handle}"`, {
@@ -93,7 +93,7 @@ async function callAlone(context: Context, query: CallQuery): Promise<CallResult
   await checkReachable(baseUrl, clock);
   const stage = openStage(context, undefined);
   try {
-    const launched = await launchOn(stage, { config, baseUrl, profile, roster: alone, warnings: [] }, { passive: true });
+    const launched = await launchOn(stage, { config, baseUrl, profile, roster: alone, loader, warnings: [] }, { passive: true });
     try {
       await launched.start();
       const { runtime, store } = launched;
