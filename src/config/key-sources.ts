@@ -35,7 +35,7 @@ export function handleVariable(prefix: string, handle: string): string {
 }
 
 const HOLDS_KEY = /^RETINUE_(?:KEY_.*|GUARDIAN_KEY)(?<!_FILE)$/;
-const HOLDS_SECRETS = /^RETINUE_(?:WEBHOOK_SECRET(?:_.*)?|CONSOLE_TOKEN)$/;
+const HOLDS_SECRETS = /^RETINUE_(?:WEBHOOK_SECRET(?:_.*)?|CONSOLE_TOKEN|MCP_TOKEN)$/;
 
 function secretsByName(environment: Environment): readonly (readonly [name: string, secret: string])[] {
   return environment.entries("RETINUE_").flatMap(([name, text]) => {

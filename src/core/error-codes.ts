@@ -38,6 +38,12 @@ export const ERROR_CODES = [
   "call_lost",
   "call_reads",
   "call_steps",
+  "peer_missing",
+  // MCP
+  "mcp_busy",
+  "mcp_token_unusable",
+  "host_refused",
+  "origin_refused",
   // Settings, profiles and keys
   "config_invalid",
   "config_twice",
