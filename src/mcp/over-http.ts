@@ -4,7 +4,7 @@ import type { AnyCode } from "../core/error-codes.ts";
 import { bearsToken } from "../core/bearer.ts";
 import { cannotListen } from "../core/port-errors.ts";
 import type { Secret } from "../core/secret.ts";
-import { MINUTE, SECOND } from "../core/units.ts";
+import { SECOND } from "../core/units.ts";
 import type { ServerFactory, ServerSdk } from "./mcp-server.ts";
 
 const HOST = "127.0.0.1";
@@ -14,7 +14,8 @@ const MAX_HEADER_BYTES = 16 * 1_024;
 const MAX_SOCKETS = 64;
 const MAX_SUBSCRIPTIONS = 16;
 const REQUEST_TIMEOUT_MS = 10 * SECOND;
-const KEEP_ALIVE_MS = MINUTE;
+/** An idle connection keeps its place from others for this long. */
+const KEEP_ALIVE_MS = 5 * SECOND;
 
 export interface HttpServerOptions {
   /** 0 takes any free port. */

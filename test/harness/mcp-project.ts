@@ -1,8 +1,9 @@
 /** A project on a local network whose specialist is served over MCP, and real clients of both generations. */
-import { Client as NewClient } from "@modelcontextprotocol/client";
+import { Client as NewClient, StreamableHTTPClientTransport as NewHttp } from "@modelcontextprotocol/client";
 import { StdioClientTransport as NewStdio } from "@modelcontextprotocol/client/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
@@ -71,4 +72,25 @@ export async function oldOverStdio(command: Command): Promise<AnyClient> {
 export function textsOf(answer: { readonly [name: string]: unknown }): readonly string[] {
   const { content } = answer;
   return Array.isArray(content) ? content.map((block: { readonly text?: string }) => block.text ?? "") : [];
+}
+
+interface Address {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** A client of the 2026-07-28 protocol, over HTTP. */
+export async function newOverHttp({ url, token }: Address): Promise<AnyClient> {
+  const client = new NewClient(CLIENT, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  await client.connect(new NewHttp(new URL(url), { authProvider: { token: async () => token } }));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** A client of the 2025 protocol, over HTTP, by the package of that time. */
+export async function oldOverHttp({ url, token }: Address): Promise<AnyClient> {
+  const client = new OldClient(CLIENT);
+  await client.connect(new OldHttp(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }));
+  onTestFinished(() => client.close());
+  return client;
 }
