@@ -32,12 +32,13 @@ export async function serveOverStdio(
   const closeWire = transport.close.bind(transport);
   transport.close = async () => {
     await closeWire();
+    input.destroy(); // a stream that is still open would keep the process
     resolve(factory.idle());
   };
   const paced = (): void => {
     if (!output.writableNeedDrain) return;
     input.pause();
-    output.once("drain", () => input.resume());
+    output.once("drain", () => void (input.destroyed || input.resume()));
   };
   const server = serveStdio(factory.create, { transport, onerror: onError, maxSubscriptions: MAX_SUBSCRIPTIONS });
   input.on("data", paced);
