@@ -45,6 +45,8 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   // The states of an action are stated once, in the outbox; the store keeps them.
   store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts"],
   gateway: [...below("gateway"), "outbox/intent.ts"],
+  // The runtime is below the server, and joins the tools of other servers to its handlers.
+  runtime: [...below("runtime"), "mcp/tool-servers.ts"],
   // Networks are written from the interface, not from our client.
   "local-network": ["core", "contract"],
   // The real runtime against the local network, in virtual time.

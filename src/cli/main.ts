@@ -1,5 +1,4 @@
 /** The command line: finds the command, runs it, and turns any error into one screen and an exit code. */
-import { readFileSync } from "node:fs";
 import { Writable } from "node:stream";
 import { Command as Parser, CommanderError, Option } from "commander";
 import { loadConfig, readLogLevel, type Flags } from "../config/config.ts";
@@ -11,6 +10,7 @@ import { defined } from "../core/defined.ts";
 import { Misconfigured, messageOf, RetinueError } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { Scrubber } from "../core/scrubber.ts";
+import { readVersion } from "../core/version.ts";
 import type { Pipes } from "../mcp/over-stdio.ts";
 import { capturePrints, type CapturedPrints } from "../specialist/prints.ts";
 import { flagOption, textOption } from "./args.ts";
@@ -88,11 +88,6 @@ function ownPipes(stdout: NodeJS.WriteStream): () => Pipes {
     write: (chunk: Buffer, _encoding, done) => void write(chunk, done),
   });
   return () => ({ input: process.stdin, output });
-}
-
-export function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
 }
 
 async function runCommand(argv: readonly string[], json: boolean, around: Surroundings): Promise<ExitCode> {

@@ -58,7 +58,9 @@ test("calls go through the running process, which holds the store", { timeout: 6
   const client = await newOverStdio(command);
   const limits = await client.readResource({ uri: "retinue://limits" });
   expect(JSON.parse(String(limits.contents[0]?.["text"]))).toMatchObject({ running: true });
-  expect(await client.callTool({ name: "posts_create", arguments: { content: "Hello" } })).toMatchObject({ structuredContent: { state: "confirmed" } });
+  expect(await client.callTool({ name: "posts_create", arguments: { content: "Hello" } })).toMatchObject({
+    structuredContent: { state: "confirmed" },
+  });
   expect(network.truth.effects({ agent: "scout", operation: "posts.create" })).toHaveLength(1);
 });
 
@@ -86,18 +88,22 @@ const INITIALIZE = {
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
 };
 
-test("stdout holds the protocol alone: definitions print to stderr, and a client that leaves ends the process", { timeout: 30_000 }, async () => {
-  const { command } = await mcpProject({ "agents/scout.ts": LOUD });
-  const { child, said, ended } = served(command);
-  child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
-  await expect.poll(() => said.stdout, { timeout: 20_000 }).toContain('"id":1');
-  child.stdin.end();
-  expect(await ended).toBe(0);
-  const lines = said.stdout.trim().split("\n");
-  expect(lines.every((line) => isObject(parseJson(line)))).toBe(true);
-  expect(said.stderr).toContain("loud at load");
-  expect(said.stderr).toContain("written past the console");
-});
+test(
+  "stdout holds the protocol alone: definitions print to stderr, and a client that leaves ends the process",
+  { timeout: 30_000 },
+  async () => {
+    const { command } = await mcpProject({ "agents/scout.ts": LOUD });
+    const { child, said, ended } = served(command);
+    child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
+    await expect.poll(() => said.stdout, { timeout: 20_000 }).toContain('"id":1');
+    child.stdin.end();
+    expect(await ended).toBe(0);
+    const lines = said.stdout.trim().split("\n");
+    expect(lines.every((line) => isObject(parseJson(line)))).toBe(true);
+    expect(said.stderr).toContain("loud at load");
+    expect(said.stderr).toContain("written past the console");
+  },
+);
 
 test("a message over the bound closes the connection, and says so on stderr", { timeout: 30_000 }, async () => {
   const { command } = await mcpProject({ "agents/scout.yaml": SCOUT });

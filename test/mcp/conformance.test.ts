@@ -21,7 +21,13 @@ async function withToken(url: string): Promise<string> {
   const target = new URL(url);
   const proxy: Server = createServer((asked, answer) => {
     const sent = request(
-      { host: target.hostname, port: target.port, path: asked.url, method: asked.method, headers: { ...asked.headers, authorization: `Bearer ${TOKEN}` } },
+      {
+        host: target.hostname,
+        port: target.port,
+        path: asked.url,
+        method: asked.method,
+        headers: { ...asked.headers, authorization: `Bearer ${TOKEN}` },
+      },
       (got) => {
         answer.writeHead(got.statusCode ?? 502, got.headers);
         got.pipe(answer);

@@ -77,7 +77,14 @@ test("a client that floods is cut off at 64 connections, no more than 4 calls ru
     },
   });
   const flood = Array.from({ length: 200 }, () => send(server.url, { ...BEARER, accept: ACCEPT }, CALL));
-  await Promise.any(flood.map((answer) => answer.then(() => Promise.reject(new Error("served")), () => "cut off")));
+  await Promise.any(
+    flood.map((answer) =>
+      answer.then(
+        () => Promise.reject(new Error("served")),
+        () => "cut off",
+      ),
+    ),
+  );
   gate.resolve();
   const ends = await Promise.allSettled(flood);
   expect(ends.filter(({ status }) => status === "rejected").length).toBeGreaterThan(0);
