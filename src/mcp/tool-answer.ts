@@ -57,12 +57,14 @@ function outcome(operation: string, { intent, state, created, code, until }: Ext
         text: `waits for you: ${about} is held until its owner decides: retinue approve ${intent}, or retinue reject ${intent}. ${again}`,
       };
     case "ready":
+    case "sending":
     case "pending":
       return { failed: false, text: `waits: ${about}${until === undefined ? "" : `, until ${timeOf(until)}`}. ${again}` };
     case "in_doubt":
     case "parked":
       return { failed: true, text: `not known: ${about} is ${state}, and may have happened: retinue why ${intent}. ${again}` };
-    default:
+    case "refused":
+    case "cancelled":
       return { failed: true, text: `not done: ${about} is ${state}${code === undefined ? "" : `, ${code}`}` };
   }
 }

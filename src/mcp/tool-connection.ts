@@ -124,13 +124,14 @@ class Connection implements ToolConnection {
 /** The words of the package, and ours below. */
 const TOO_LONG = /exceeded maximum size/;
 
-function transportOf({ sdk, server, settings, environment, cwd, fetch, log }: ConnectionOptions): Transport {
+function transportOf(options: ConnectionOptions): Transport {
+  const { sdk, server, settings, environment, cwd, log } = options;
   if ("url" in settings) {
     const { url, token: variable } = settings;
     const token = (): Promise<string> => Promise.resolve(valueOf(environment, variable ?? "", server));
     if (variable !== undefined) valueOf(environment, variable, server);
     return new sdk.client.StreamableHTTPClientTransport(new URL(url), {
-      fetch: bounded(fetch),
+      fetch: bounded(options.fetch),
       ...(variable === undefined ? {} : { authProvider: { token } }),
     });
   }
@@ -156,10 +157,10 @@ function valueOf(environment: Environment, variable: string, server: string): st
 }
 
 /** No answer is longer than a message may be, and no stream is kept open for messages that nobody asked for. */
-function bounded(fetch: typeof globalThis.fetch): FetchLike {
+function bounded(send: typeof globalThis.fetch): FetchLike {
   return async (url, init) => {
     if (init?.method === "GET") return new Response(null, { status: 405 });
-    const answer = await fetch(url, init);
+    const answer = await send(url, init);
     if (answer.body === null) return answer;
     let length = 0;
     const count = new TransformStream<Uint8Array, Uint8Array>({

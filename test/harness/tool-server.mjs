@@ -8,7 +8,10 @@ const description = "Forecasts the weather.";
 serveStdio(() => {
   const server = new McpServer({ name: "weather", version: "1.0.0" });
   const tool = (name, run) => server.registerTool(name, { description, inputSchema: z.object({ city: z.string().optional() }) }, run);
-  tool("forecast", ({ city }) => ({ ...text(`sunny in ${city}`), structuredContent: { city, key: process.env.WEATHER_KEY ?? null, own: process.env.RETINUE_KEY_SCOUT ?? null } }));
+  tool("forecast", ({ city }) => ({
+    ...text(`sunny in ${city}`),
+    structuredContent: { city, key: process.env.WEATHER_KEY ?? null, own: process.env.RETINUE_KEY_SCOUT ?? null },
+  }));
   tool("fails", () => ({ ...text("no such city"), isError: true }));
   tool("hangs", () => new Promise(() => undefined));
   tool("long", () => text("x".repeat(10_000_000)));

@@ -60,16 +60,20 @@ test("a tool answers with text and data, and its server gets the named variables
   expect(await call("weather/forecast", { city: 7 })).toMatchObject({ ok: false });
 });
 
-test("a tool that nobody accepted, one outside `tools` and one that the server lacks are refused before any call", { timeout: 20_000 }, async () => {
-  const { call, servers, acceptAll, root } = await world({ accept: false });
-  await expect(call("weather/forecast")).rejects.toMatchObject({ code: "tool_unaccepted", name: "Refused" });
-  await acceptAll(["weather/forecast"]);
-  expect([...readAccepted(root).keys()]).toEqual(["weather/forecast"]);
-  expect(await call("weather/forecast")).toMatchObject({ ok: true });
-  await expect(call("weather/counts")).rejects.toMatchObject({ code: "tool_not_allowed" });
-  await expect(servers.findTools(["weather/none"], forever)).rejects.toMatchObject({ code: "tool_missing" });
-  await expect(servers.findTools(["other/none"], forever)).rejects.toMatchObject({ code: "tool_server_unknown" });
-});
+test(
+  "a tool that nobody accepted, one outside `tools` and one that the server lacks are refused before any call",
+  { timeout: 20_000 },
+  async () => {
+    const { call, servers, acceptAll, root } = await world({ accept: false });
+    await expect(call("weather/forecast")).rejects.toMatchObject({ code: "tool_unaccepted", name: "Refused" });
+    await acceptAll(["weather/forecast"]);
+    expect([...readAccepted(root).keys()]).toEqual(["weather/forecast"]);
+    expect(await call("weather/forecast")).toMatchObject({ ok: true });
+    await expect(call("weather/counts")).rejects.toMatchObject({ code: "tool_not_allowed" });
+    await expect(servers.findTools(["weather/none"], forever)).rejects.toMatchObject({ code: "tool_missing" });
+    await expect(servers.findTools(["other/none"], forever)).rejects.toMatchObject({ code: "tool_server_unknown" });
+  },
+);
 
 test("a description that changes is refused within a minute, until a person accepts it", { timeout: 30_000 }, async () => {
   let ahead = 0;
