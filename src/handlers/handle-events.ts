@@ -112,13 +112,14 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
   const { store, clock, announcer } = parts;
   const { specialist } = member;
   const result = withoutSecrets(parts, given);
-  const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
+  const about = () => ({ at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind });
   switch (result.kind) {
     case "finished": {
       if (handlerOf(specialist, event.kind) !== undefined) member.handling = "works";
       const stored = finishRun(parts, member, event, result);
-      announcer.emit("run", { ...about, result: "finished", intents: stored.length });
-      for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
+      if (announcer.listenerCount("run") > 0) announcer.emit("run", { ...about(), result: "finished", intents: stored.length });
+      if (announcer.listenerCount("intent") > 0)
+        for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
       if (stored.length > 0) {
         parts.acts.add(member, event.kind, stored.length);
         parts.wake(member, "intents");
@@ -129,7 +130,7 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
     case "suspended": {
       const message = parts.scrubber.clean(result.reason);
       store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: message });
-      announcer.emit("run", { ...about, result: "suspended", intents: 0, message });
+      announcer.emit("run", { ...about(), result: "suspended", intents: 0, message });
       return false;
     }
     case "failed":
@@ -260,7 +261,7 @@ export class Handling implements RunRequest {
   }
 
   newIntentId(): IntentId {
-    return newIntentId(this.#parts.random);
+    return newIntentId(this.#parts.random, this.#parts.clock.now());
   }
 }
 
@@ -275,10 +276,11 @@ function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): R
 export function withoutSecrets({ scrubber }: Pick<HandlingDependencies, "scrubber">, result: RunResult): RunResult {
   if (result.kind !== "finished") return result;
   try {
-    refuseSecrets(scrubber, "act.state", result.state);
-    for (const { operation, target, label, data } of result.intents)
-      if (target !== undefined || label !== undefined || data !== undefined)
-        refuseSecrets(scrubber, `${operation}: its target or what goes with it`, [target ?? null, label ?? null, data ?? null]);
+    if (result.state !== undefined) refuseSecrets(scrubber, "act.state", result.state);
+    for (const { operation, target, label, data } of result.intents) {
+      const beside = label === undefined && data === undefined ? target : [target ?? null, label ?? null, data ?? null];
+      if (beside !== undefined) refuseSecrets(scrubber, `${operation}: its target or what goes with it`, beside);
+    }
     return result;
   } catch (error) {
     return { kind: "failed", error };

@@ -10,17 +10,20 @@ import type { Intent } from "./intent.ts";
 const MAX_PENDING = 100;
 
 /** Called when an action is confirmed: if it completes another, which its input names by the network's reference, that has happened too. */
-export async function completePending(
+export function completePending(
   parts: OutboxDependencies,
   member: Member,
   intent: Intent,
   created: string | undefined,
-): Promise<void> {
-  const { store, clock, profile, announcer } = parts;
-  const named = profile.operations.get(intent.operation)?.completes;
-  if (named === undefined) return;
+): Promise<void> | undefined {
+  const named = parts.profile.operations.get(intent.operation)?.completes;
+  if (named === undefined) return undefined;
   const reference = named === "target" ? intent.target : intent.input[named];
-  if (typeof reference !== "string" && typeof reference !== "number") return;
+  return typeof reference === "string" || typeof reference === "number" ? complete(parts, member, reference, created) : undefined;
+}
+
+async function complete(parts: OutboxDependencies, member: Member, reference: string | number, created: string | undefined): Promise<void> {
+  const { store, clock, announcer } = parts;
   const { handle } = member.specialist;
   const pending = await store.intents({ specialist: handle, states: ["pending"], limit: MAX_PENDING });
   const completed = pending.find(({ message }) => message?.endsWith(`(${reference})`) === true);

@@ -124,9 +124,16 @@ export type TargetOf<By extends Mover> = (typeof MOVERS)[By]["to"][number];
 
 /** The states from which a transition is made: those of the mover that may become `to`. */
 export function originsOf<By extends Mover>(by: By, to: TargetOf<By>): readonly IntentState[] {
-  const { from }: Moves = MOVERS[by];
-  return from.filter((state) => canBecome(state, to));
+  return ORIGINS.get(by)?.get(to) ?? [];
 }
+
+/** Computed once: every request asks twice. */
+const ORIGINS: ReadonlyMap<string, ReadonlyMap<IntentState, readonly IntentState[]>> = new Map(
+  Object.entries<Moves>(MOVERS).map(([by, { from }]) => [
+    by,
+    new Map(INTENT_STATES.map((to) => [to, from.filter((state) => canBecome(state, to))])),
+  ]),
+);
 
 export function canBecome(from: IntentState, to: IntentState): boolean {
   const targets: readonly IntentState[] = TRANSITIONS[from];

@@ -29,7 +29,7 @@ import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
 import type { ToolDesk } from "../handlers/handle-events.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { createMember, endWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
+import { createMember, endPastWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
 import { createOutboxMemory } from "../outbox/outbox-memory.ts";
 import { createWebhookMemory } from "../webhooks/webhook-memory.ts";
 import { Flow } from "./flow.ts";
@@ -331,7 +331,7 @@ class Engine implements Runtime {
     const now = clock.now();
     work.checkedAt = now;
     if (member.keyTrouble !== undefined && !(await this.#keyWorks(member))) return this.#arm(work);
-    endWaits(member, ({ until }) => until <= now);
+    endPastWaits(member, now);
     const { unchecked } = work;
     const due = unchecked === ALL_WORK ? WORK_KINDS : store.dueWork(member.specialist.handle, freeLanes(member), now);
     for (const part of WORK_KINDS) if (due.includes(part) || (unchecked & bitOf(part)) !== 0) this.#wake(member, part);

@@ -185,14 +185,15 @@ function tellHealth({ profile, coverage }: WebhookDependencies, { specialist }: 
 function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {
   const { clock, announcer } = parts;
   const { handle } = member.specialist;
-  announcer.emit("delivery", {
-    at: clock.now(),
-    handle,
-    kind: wordOf(meaning) ?? "",
-    state: end.state,
-    fresh: fresh.length,
-    ...(end.note === undefined ? {} : { message: end.note }),
-  });
+  if (announcer.listenerCount("delivery") > 0)
+    announcer.emit("delivery", {
+      at: clock.now(),
+      handle,
+      kind: wordOf(meaning) ?? "",
+      state: end.state,
+      fresh: fresh.length,
+      ...(end.note === undefined ? {} : { message: end.note }),
+    });
   if (fresh.length > 0) parts.wake(member, "events");
   wakeFor(parts, member, end.nudges);
 }
@@ -254,15 +255,20 @@ export function nudgesFor(looks: readonly NeededRead[], now: number): readonly N
   });
 }
 
-function meantFor({ profile, networkNow }: WebhookDependencies, member: Member): Meant {
-  const { specialist } = member;
-  return {
-    profile,
+/** Made once for each definition and account: nothing in it changes with a delivery. */
+function meantFor(parts: WebhookDependencies, member: Member): Meant {
+  const { specialist, accountId } = member;
+  const known = parts.deliveries.meant.get(specialist);
+  if (known !== undefined && known.feed.accountId === accountId) return known;
+  const meant: Meant = {
+    profile: parts.profile,
     feed: feedReader(member, specialist.watch.feed),
     jobs: specialist.watch.jobs === undefined ? undefined : jobsReader(member, specialist.watch.jobs),
     handles: (kind) => handlerOf(specialist, kind) !== undefined,
-    now: networkNow(),
+    networkNow: parts.networkNow,
   };
+  parts.deliveries.meant.set(specialist, meant);
+  return meant;
 }
 
 type FetchedPost =

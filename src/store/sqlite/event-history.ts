@@ -10,20 +10,14 @@ import { jsonOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./ro
 
 type EventHistory = Pick<HistoryStore, "findEvents" | "eventsAbout" | "eventsOf" | "eventOf" | "failing" | "failedEvents">;
 
-/** Every specialist with events, even one without a row, which has sent nothing yet. Walks the index of event ids. */
-const WITH_HANDLES = `WITH RECURSIVE known (handle) AS (
-  SELECT min(specialist) FROM main.event
-  UNION ALL SELECT (SELECT min(specialist) FROM main.event WHERE specialist > handle) FROM known WHERE handle IS NOT NULL)`;
 const COLUMNS = "event.seq, event.specialist, event.id, event.kind, event.payload, event.created_at";
 
 export function createEventHistory(db: DatabaseSync, { present, rows, settle }: HistoryParts): EventHistory {
-  const byId = db.prepare(`
-    ${WITH_HANDLES} SELECT ${COLUMNS} FROM main.event WHERE specialist IN (SELECT handle FROM known) AND id = ? ORDER BY seq DESC LIMIT 0 + ?`);
+  const byId = db.prepare(`SELECT ${COLUMNS} FROM main.event WHERE id = ? ORDER BY seq DESC LIMIT 0 + ?`);
   const one = db.prepare(`SELECT ${COLUMNS} FROM main.event WHERE seq = ?`);
   // An event id is kind:object, or kind:object#occurrence; "$" follows "#".
   const about = db.prepare(`
-    ${WITH_HANDLES} SELECT ${COLUMNS} FROM known JOIN json_each(?1) AS name
-    JOIN main.event ON event.specialist = known.handle AND event.id >= name.value AND event.id < name.value || '$'
+    SELECT ${COLUMNS} FROM json_each(?1) AS name CROSS JOIN main.event ON event.id >= name.value AND event.id < name.value || '$'
     WHERE event.id = name.value OR substr(event.id, length(name.value) + 1, 1) = '#' ORDER BY event.seq DESC LIMIT 0 + ?2`);
   const newest = db.prepare(`
     SELECT ${COLUMNS} FROM (SELECT * FROM main.event ORDER BY seq DESC LIMIT ${MAX_EVENTS_LOOKED_AT}) AS event
