@@ -1,5 +1,5 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
-import { Fatal, Misconfigured, Refused, Retryable } from "../core/errors.ts";
+import { isTerminal, Retryable } from "../core/errors.ts";
 import { newIntentId, type IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
@@ -187,7 +187,7 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
 
 /** The delay before a failed handling is retried, after this many failures; undefined if it is not. The error's class decides. */
 function retryDelay(error: unknown, attempts: number, now: number): number | undefined {
-  if (error instanceof Refused || error instanceof Misconfigured || error instanceof Fatal) return undefined;
+  if (isTerminal(error)) return undefined;
   const usual = RETRY_DELAYS_MS[attempts];
   const retryAt = error instanceof Retryable ? error.retryAt : undefined;
   if (usual === undefined || retryAt === undefined || Number.isNaN(retryAt)) return usual;
