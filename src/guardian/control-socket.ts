@@ -176,6 +176,7 @@ type RequestName = keyof Guardian;
 const REQUESTS: { readonly [name in RequestName]: true } = {
   status: true,
   log: true,
+  inbox: true,
   deliveries: true,
   recording: true,
   delivery: true,

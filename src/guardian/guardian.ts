@@ -14,6 +14,7 @@ import { follow } from "../outbox/follow-up.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { Member } from "../gateway/member.ts";
 import { MAX_LISTED, type Page } from "./page.ts";
+import { readInbox, type InboxEntry, type InboxQuery } from "./inbox-entries.ts";
 import { readLog, type LogEntry, type LogQuery } from "./log-entries.ts";
 import { words, type Words } from "./proposals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -34,6 +35,8 @@ export interface Guardian extends Controls, Words {
   status(query: Empty): Promise<Snapshot>;
   /** Actions, decisions and failures, newest first; `before` continues a page. */
   log(query: LogQuery): Promise<Page<LogEntry>>;
+  /** The newest events of one specialist with their payloads, newest first. */
+  inbox(query: InboxQuery): Promise<readonly InboxEntry[]>;
   /** Webhook deliveries that nothing handled or understood, newest first. `kind` is the network's word. */
   deliveries(query: DeliveryQuery): Promise<Page<KeptDelivery>>;
   /** The body of one of them. Throws `Refused` (`nothing_found`). */
@@ -93,6 +96,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
   return {
     status: () => showStatus(defined({ store, clock, live })),
     log: (query) => readLog(store, query, clock.now()),
+    inbox: (query) => readInbox(store, query),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
     recording: ({ id, handle }) => recordEvent(store, id, handle),

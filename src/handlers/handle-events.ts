@@ -5,7 +5,9 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
-import type { ReadCall, HandlerRead, RunRequest } from "../specialist/run-request.ts";
+import type { ToolAnswer } from "../specialist/act.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../specialist/run-request.ts";
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { isStoreLost } from "../store/store-lost.ts";
@@ -28,6 +30,12 @@ import { handlingsAtOnce, runsSideBySide } from "../specialist/specialist.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import { refuseSecrets } from "../gateway/secret-refusal.ts";
 
+/** The tools of MCP servers, as a specialist may use them. */
+export interface ToolDesk {
+  /** Throws `Refused` for a tool that is not permitted or not as it was accepted, `Retryable` if its server does not answer. */
+  callTool(specialist: Specialist, call: ToolCall, signal: AbortSignal): Promise<ToolAnswer>;
+}
+
 /** Dependencies of event handling. */
 export interface HandlerDependencies {
   readonly clock: Clock;
@@ -44,6 +52,8 @@ export interface HandlerDependencies {
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
+  /** The tools of MCP servers. Default: none is reached. */
+  readonly tools?: ToolDesk | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is interrupted. */
@@ -233,7 +243,10 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
 }
 
 /** Dependencies of one handling. */
-export type HandlingDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
+export type HandlingDependencies = Pick<
+  HandlerDependencies,
+  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "tools" | "ending"
+>;
 
 /** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
 export class Handling implements RunRequest {
@@ -291,6 +304,15 @@ export class Handling implements RunRequest {
 
   read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead> {
     return this.#read(this.#member, call, { signal, since: this.event.beganAt });
+  }
+
+  get callTool(): RunRequest["callTool"] {
+    const { tools, scrubber } = this.#parts;
+    if (tools === undefined) return undefined;
+    return (call, signal) => {
+      refuseSecrets(scrubber, `${call.tool}: the input`, call.input);
+      return tools.callTool(this.#specialist, call, signal);
+    };
   }
 
   async saveStep(name: string, value: Json): Promise<void> {

@@ -28,6 +28,7 @@ import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
+import type { ToolDesk } from "../handlers/handle-events.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import { createMember, endPastWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
 import { createOutboxMemory } from "../outbox/outbox-memory.ts";
@@ -74,6 +75,8 @@ export interface RuntimeOptions {
   /** Time that a stop waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
+  /** The tools of MCP servers. Its owner closes it. Default: none is reached. */
+  readonly tools?: ToolDesk | undefined;
   /**
    * `refuse` for a dry run: it reads, handles and decides as usual, and the gateway sends no write. Default `send`. Its decisions are
    * stored as refused, so it must not use the project's own store: `launch` opens one in memory.

@@ -7,7 +7,8 @@ import type { GivenInput } from "../../specialist/operation-rules.ts";
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { LogFields, LogLevel } from "../../core/log.ts";
-import type { ReadCall, HandlerRead, RunRequest } from "../../specialist/run-request.ts";
+import type { ToolAnswer } from "../../specialist/act.ts";
+import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../../specialist/run-request.ts";
 import type { OperationRule } from "../../specialist/operation-rules.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
 import type { Shape } from "./definition-shape.ts";
@@ -34,7 +35,7 @@ export type ToWorker =
   | ({ readonly say: "run" } & RunOrder)
   | ({ readonly say: "load" } & LoadOrder)
   | { readonly say: "abort"; readonly run: number }
-  | { readonly say: "answer"; readonly ask: number; readonly answer: Answer<HandlerRead | undefined> };
+  | { readonly say: "answer"; readonly ask: number; readonly answer: Answer<AskAnswers[Ask["what"]]> };
 
 /** A definition as its thread loaded it. */
 export type Evaluation = ({ readonly shape: Shape } | { readonly problem: Problem }) & { readonly files: LoadedFiles };
@@ -42,7 +43,15 @@ export type Evaluation = ({ readonly shape: Shape } | { readonly problem: Proble
 /** Calls of a handler that are awaited. */
 export type Ask =
   | { readonly what: "read"; readonly call: ReadCall }
+  | { readonly what: "tool"; readonly call: ToolCall }
   | { readonly what: "saveStep"; readonly name: string; readonly value: Json };
+
+/** The answer to each. */
+export interface AskAnswers {
+  readonly read: HandlerRead;
+  readonly tool: ToolAnswer;
+  readonly saveStep: undefined;
+}
 
 export type FromWorker =
   | { readonly say: "ready" }
