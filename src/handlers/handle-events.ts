@@ -1,5 +1,5 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
-import { Fatal, Misconfigured, Refused, Retryable } from "../core/errors.ts";
+import { isTerminal, Retryable } from "../core/errors.ts";
 import { newIntentId, type IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
@@ -67,7 +67,7 @@ export interface HandlerDependencies {
 /** Events claimed at once: enough to share commits, few enough to return quickly on a stop. */
 const CLAIM = 16;
 /** Delays before the retries of a failed handling, which is then parked for a person. */
-const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
+const HANDLING_RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
 /** Longest delay by a `retryAt`: one that is years away is a mistake of units. */
 const LONGEST_RETRY_MS = DAY;
 
@@ -155,7 +155,7 @@ async function handleInOrder(parts: HandlerDependencies, member: Member, events:
       if (isStoreLost(error)) throw error;
       // The result could not be stored. Without this, the event and those claimed with it would count as running until a restart. The
       // handler is not the cause, so the error's class does not apply to its event.
-      giveBack(parts, member, event, error, RETRY_DELAYS_MS[event.attempts]);
+      giveBack(parts, member, event, error, HANDLING_RETRY_DELAYS_MS[event.attempts]);
     }
   }
   // A claim may end early, because an event that may have ended the process is claimed alone; returned events are not claimed again at
@@ -197,8 +197,8 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
 
 /** The delay before a failed handling is retried, after this many failures; undefined if it is not. The error's class decides. */
 function retryDelay(error: unknown, attempts: number, now: number): number | undefined {
-  if (error instanceof Refused || error instanceof Misconfigured || error instanceof Fatal) return undefined;
-  const usual = RETRY_DELAYS_MS[attempts];
+  if (isTerminal(error)) return undefined;
+  const usual = HANDLING_RETRY_DELAYS_MS[attempts];
   const retryAt = error instanceof Retryable ? error.retryAt : undefined;
   if (usual === undefined || retryAt === undefined || Number.isNaN(retryAt)) return usual;
   return Math.max(usual, Math.min(LONGEST_RETRY_MS, Math.ceil(retryAt - now)));

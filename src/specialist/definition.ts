@@ -9,7 +9,7 @@ import type { Act, ActFor } from "./act.ts";
 /** Start of a new watch: new items from now on, all items, or those since a date. */
 export type WatchFrom = "now" | "start" | (string & {});
 
-/** The part of the feed that a specialist watches: communities, how far back it begins, how old an item may be. */
+/** Where a watched list begins, and how old an item may be. */
 export interface FeedWatch {
   /** Default `"now"`. */
   readonly from?: WatchFrom;

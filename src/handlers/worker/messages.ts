@@ -2,7 +2,7 @@
 import type { LoadedFiles } from "../../config/module-file.ts";
 import type { Problem } from "../../config/problem.ts";
 import { foreignCode } from "../../core/error-codes.ts";
-import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
+import { errorClass, Fatal, isRetinueError, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
 import type { GivenInput } from "../../specialist/operation-rules.ts";
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -109,9 +109,9 @@ export function decodeResult(said: ResultData): RunResult {
 export function encodeError(error: unknown): ErrorData {
   const message = messageOf(error);
   const stack = error instanceof Error && typeof error.stack === "string" ? { stack: error.stack.slice(0, MAX_STACK) } : {};
-  if (!(error instanceof RetinueError)) return { name: error instanceof Error ? error.name : "Error", message, ...stack };
+  if (!isRetinueError(error)) return { name: error instanceof Error ? error.name : "Error", message, ...stack };
   const { hint } = error.details;
-  const own = CLASS_NAMES.find((name) => error instanceof CLASSES[name]);
+  const own = error instanceof RunInterrupted ? "RunInterrupted" : errorClass(error);
   return {
     name: error.name,
     message,
@@ -126,7 +126,6 @@ export function encodeError(error: unknown): ErrorData {
 /** Characters of a stack in a message. */
 const MAX_STACK = 4_000;
 const CLASSES = { Refused, Retryable, Misconfigured, Fatal, RunInterrupted } as const;
-const CLASS_NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
 
 /** An error of ours without a defined reaction. */
 class Unclassed extends RetinueError {}
