@@ -1,4 +1,5 @@
 /** One specialist as an MCP server: its operations as tools; its inbox, limits and explanations as resources. */
+import type * as Sdk from "@modelcontextprotocol/server";
 import type { CallToolResult, McpServer, ReadResourceResult } from "@modelcontextprotocol/server";
 import PQueue from "p-queue";
 import { splitCall } from "../contract/call-schema.ts";
@@ -11,7 +12,7 @@ import { toolName, type OfferedTool } from "./offered-tools.ts";
 import { answerOf, failureAnswer, UNTRUSTED } from "./tool-answer.ts";
 
 /** The loaded package. */
-export type ServerSdk = typeof import("@modelcontextprotocol/server");
+export type ServerSdk = typeof Sdk;
 
 /** The part of the Guardian's interface that a client of one specialist reaches. No order of a Guardian is in it. */
 export type Desk = Pick<Guardian, "call" | "inbox" | "status" | "why">;

@@ -33,8 +33,7 @@ test.each(INTENT_STATES)("a write that is %s is told with its id, and the networ
   expect(others.at(-1)).toBe(HOSTILE);
   expect(answer.structuredContent).toMatchObject({ intent: "int_1", state });
   expect(answer.isError === true).toBe(!["confirmed", "proposed", "ready", "sending", "pending"].includes(state));
-  const isStored = !["confirmed", "refused", "cancelled"].includes(state);
-  if (isStored) expect(ours).toContain("Do not call it again");
+  expect(ours.includes("Do not call it again")).toBe(!["confirmed", "refused", "cancelled"].includes(state));
 });
 
 test("an error of ours keeps its code and advice, and marks its message, which may quote others", () => {
