@@ -3,7 +3,6 @@ import { z } from "zod";
 import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { durationMs, SECOND } from "../core/units.ts";
 import { quietHours, watchStart } from "../specialist/specialist.ts";
-import { OWN_PREFIX } from "./environment.ts";
 import {
   duration,
   expected,
@@ -15,6 +14,8 @@ import {
   spend,
   text,
   tier,
+  toolName,
+  variableName,
   wholeNumber,
   words,
   zone,
@@ -24,6 +25,7 @@ const MAX_INSTRUCTIONS = 200_000;
 const MAX_SCHEDULES = 100;
 const MAX_MISSED = 100;
 const MAX_SECRETS = 50;
+const MAX_TOOLS = 100;
 
 const from = z
   .string(expected('"now", "start" or a date'))
@@ -57,14 +59,6 @@ const operationName = z
   .string(expected("the name of an operation"))
   .regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, expected('the name of an operation, such as "posts.reply"'));
 const operations = z.array(operationName, expected('a list of operations, such as ["posts.reply"]')).max(200);
-
-const variableName = z
-  .string(expected("the name of an environment variable"))
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, expected('the name of an environment variable, such as "OPENAI_API_KEY"; never its value'))
-  .refine(
-    (name) => !name.startsWith(OWN_PREFIX),
-    expected("a variable of your own; RETINUE_* are known as secrets, and no definition gets them"),
-  );
 
 const code = z.custom<(...args: unknown[]) => void | Promise<void>>((value) => typeof value === "function", expected("a function"));
 
@@ -113,6 +107,7 @@ const data = {
   watch: watch.optional(),
   may: operations.optional(),
   review: operations.optional(),
+  tools: z.array(toolName, expected('a list of tools, such as ["weather/forecast"]')).max(MAX_TOOLS).optional(),
   spend: spend.optional(),
   brakes: brakes.optional(),
   secrets: z.array(variableName, expected('a list of environment variables, such as ["OPENAI_API_KEY"]')).max(MAX_SECRETS).optional(),

@@ -3,7 +3,7 @@ import { registerHooks, type LoadFnOutput } from "node:module";
 import { basename, extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { sleep, systemClock, type Clock } from "../core/clock.ts";
-import { messageOf, RetinueError } from "../core/errors.ts";
+import { isRetinueError, messageOf } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
 import { fileSignatureNow } from "./folder-signature.ts";
 import { mistake, problemOf, type Problem } from "./problem.ts";
@@ -181,7 +181,7 @@ function loadProblem(loading: Loading, file: string, error: unknown): Problem {
     });
   const place = thrownPlace(error, [file, ...loading.files.keys()]) ?? { file };
   // Our own errors, such as that of credits(-4), explain themselves.
-  if (error instanceof RetinueError) return { ...problemOf(error, place), file: place.file };
+  if (isRetinueError(error)) return { ...problemOf(error, place), file: place.file };
   const cycle = error instanceof ReferenceError && message.endsWith("before initialization") ? cycleFrom(loading, file) : undefined;
   if (cycle !== undefined)
     return mistake("import_cycle", `imports go in a circle, so a value is used before it exists: ${cycle.join(" → ")}: ${message}`, {

@@ -1,7 +1,7 @@
 /** One mistake in a file, a flag or a variable, described so that a person can fix it. */
 import { defined } from "../core/defined.ts";
 import type { AnyCode } from "../core/error-codes.ts";
-import { Misconfigured, RetinueError } from "../core/errors.ts";
+import { isRetinueError, Misconfigured } from "../core/errors.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 
@@ -41,7 +41,7 @@ export function isMistake(problem: Problem): boolean {
 
 /** The problem for an error of ours; other errors are bugs and are rethrown. */
 export function problemOf(error: unknown, details: ProblemDetails = {}): Problem {
-  if (!(error instanceof RetinueError)) throw error;
+  if (!isRetinueError(error)) throw error;
   const { file, line, column, excerpt, expected, hint } = error.details;
   return mistake(error.code, error.message, {
     ...details,

@@ -178,7 +178,7 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
           hint: `add for example may: ["${writes[0]}"]`,
         }),
       );
-  return [...problems, ...checkWatch(file, specialist)];
+  return [...problems, ...checkWatch(file, specialist), ...checkTools(file, specialist, config)];
 }
 
 /** Checks that permitted operations can be paid: an unknown price is refused, and so is money without a cap. */
@@ -203,6 +203,20 @@ function checkPayable(name: string, file: string, { spend }: Specialist, profile
       hint: "set a cap, such as spend: { perDay: credits(20) }",
     }),
   ];
+}
+
+/** Checks that the tools are those of servers that the settings name. */
+function checkTools(file: string, { tools }: Specialist, { mcp }: Config): Problem[] {
+  const known = Object.keys(mcp);
+  const strangers = tools.filter((tool) => !known.some((server) => tool.startsWith(`${server}/`)));
+  return strangers.map((tool) => {
+    const near = nearest(tool.slice(0, tool.indexOf("/")), known);
+    return mistake("tool_server_unknown", `tools: the config file has no MCP server for "${tool}"`, {
+      file,
+      expected: known.length === 0 ? "servers under mcp in the config file" : `a tool of ${known.join(" or ")}`,
+      hint: near === undefined ? "add the server under mcp" : `did you mean "${near}"?`,
+    });
+  });
 }
 
 /** Converts an error of ours about a part of a file to problems; none if nothing is thrown. */

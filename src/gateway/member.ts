@@ -103,6 +103,11 @@ export function endWaits(member: Member, isOver: (wait: LaneWait) => boolean): v
   if (waits.size === 0) member.waits = undefined;
 }
 
+/** Removes the waits whose time has come. */
+export function endPastWaits(member: Member, now: number): void {
+  if (member.waits !== undefined) endWaits(member, ({ until }) => until <= now);
+}
+
 /** Lanes that may send now. */
 export function freeLanes({ waits }: Member): readonly Lane[] {
   return waits === undefined ? LANES : LANES.filter((lane) => !waits.has(lane));

@@ -1,16 +1,17 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
-import { Fatal, Misconfigured, Refused, Retryable } from "../core/errors.ts";
+import { isTerminal, Retryable } from "../core/errors.ts";
 import { newIntentId, type IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
-import type { ReadCall, HandlerRead, RunRequest } from "../specialist/run-request.ts";
+import type { ToolAnswer } from "../specialist/act.ts";
+
+import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../specialist/run-request.ts";
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
-import { SUPERSEDED } from "../outbox/intent.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
-import type { IntentKind } from "../store/outbox.ts";
+import { supersede, withoutPile } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
 import type PQueue from "p-queue";
@@ -31,6 +32,12 @@ import { handlingsAtOnce, runsSideBySide, type Specialist } from "../specialist/
 import { handlerOf } from "../specialist/handlers.ts";
 import { refuseSecrets } from "../gateway/secret-refusal.ts";
 
+/** The tools of MCP servers, as a specialist may use them. */
+export interface ToolDesk {
+  /** Throws `Refused` for a tool that is not permitted or not as it was accepted, `Retryable` if its server does not answer. */
+  callTool(specialist: Specialist, call: ToolCall, signal: AbortSignal): Promise<ToolAnswer>;
+}
+
 /** Dependencies of event handling. */
 export interface HandlerDependencies {
   readonly clock: Clock;
@@ -47,6 +54,8 @@ export interface HandlerDependencies {
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
+  /** The tools of MCP servers. Default: none is reached. */
+  readonly tools?: ToolDesk | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is interrupted. */
@@ -60,7 +69,7 @@ export interface HandlerDependencies {
 /** Events claimed at once: enough to share commits, few enough to return quickly on a stop. */
 const CLAIM = 16;
 /** Delays before the retries of a failed handling, which is then parked for a person. */
-const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
+const HANDLING_RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
 /** Longest delay by a `retryAt`: one that is years away is a mistake of units. */
 const LONGEST_RETRY_MS = DAY;
 
@@ -148,7 +157,7 @@ async function handleInOrder(parts: HandlerDependencies, member: Member, events:
       if (isStoreLost(error)) throw error;
       // The result could not be stored. Without this, the event and those claimed with it would count as running until a restart. The
       // handler is not the cause, so the error's class does not apply to its event.
-      giveBack(parts, member, event, error, RETRY_DELAYS_MS[event.attempts]);
+      giveBack(parts, member, event, error, HANDLING_RETRY_DELAYS_MS[event.attempts]);
     }
   }
   // A claim may end early, because an event that may have ended the process is claimed alone; returned events are not claimed again at
@@ -161,16 +170,15 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
   const { store, clock, announcer } = parts;
   const { specialist } = member;
   const result = withoutSecrets(parts, given);
-  const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
+  const about = () => ({ at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind });
   switch (result.kind) {
     case "finished": {
       if (handlerOf(specialist, event.kind) !== undefined) member.handling = "works";
       const stored = finishRun(parts, member, event, result);
-      announcer.emit("run", { ...about, result: "finished", intents: stored.length });
-      for (const [index, intent] of stored.entries()) {
-        announceDecision(parts, member, result.intents[index], intent);
-        supersede(parts, member, event, result.intents[index], intent);
-      }
+      if (announcer.listenerCount("run") > 0) announcer.emit("run", { ...about(), result: "finished", intents: stored.length });
+      if (announcer.listenerCount("intent") > 0)
+        for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
+      for (const [index, intent] of stored.entries()) supersede(parts, member, event.seq, { draft: result.intents[index], stored: intent });
       if (stored.length > 0) {
         parts.acts.add(member, event.kind, stored.length);
         parts.wake(member, "intents");
@@ -181,7 +189,7 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
     case "suspended": {
       const message = parts.scrubber.clean(result.reason);
       store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: message });
-      announcer.emit("run", { ...about, result: "suspended", intents: 0, message });
+      announcer.emit("run", { ...about(), result: "suspended", intents: 0, message });
       return false;
     }
     case "failed":
@@ -192,8 +200,8 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
 
 /** The delay before a failed handling is retried, after this many failures; undefined if it is not. The error's class decides. */
 function retryDelay(error: unknown, attempts: number, now: number): number | undefined {
-  if (error instanceof Refused || error instanceof Misconfigured || error instanceof Fatal) return undefined;
-  const usual = RETRY_DELAYS_MS[attempts];
+  if (isTerminal(error)) return undefined;
+  const usual = HANDLING_RETRY_DELAYS_MS[attempts];
   const retryAt = error instanceof Retryable ? error.retryAt : undefined;
   if (usual === undefined || retryAt === undefined || Number.isNaN(retryAt)) return usual;
   return Math.max(usual, Math.min(LONGEST_RETRY_MS, Math.ceil(retryAt - now)));
@@ -238,7 +246,10 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
 }
 
 /** Dependencies of one handling. */
-export type HandlingDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
+export type HandlingDependencies = Pick<
+  HandlerDependencies,
+  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "tools" | "ending"
+>;
 
 /** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
 export class Handling implements RunRequest {
@@ -305,13 +316,22 @@ export class Handling implements RunRequest {
     return this.#read(this.#member, call, { signal, since: this.event.beganAt });
   }
 
+  get callTool(): RunRequest["callTool"] {
+    const { tools, scrubber } = this.#parts;
+    if (tools === undefined) return undefined;
+    return (call, signal) => {
+      refuseSecrets(scrubber, `${call.tool}: the input`, call.input);
+      return tools.callTool(this.#specialist, call, signal);
+    };
+  }
+
   async saveStep(name: string, value: Json): Promise<void> {
     refuseSecrets(this.#parts.scrubber, "what a step returned", [name, value]);
     await this.#parts.store.saveStep(this.event.seq, name, value);
   }
 
   newIntentId(): IntentId {
-    return newIntentId(this.#parts.random);
+    return newIntentId(this.#parts.random, this.#parts.clock.now());
   }
 }
 
@@ -326,10 +346,11 @@ function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): R
 export function withoutSecrets({ scrubber }: Pick<HandlingDependencies, "scrubber">, result: RunResult): RunResult {
   if (result.kind !== "finished") return result;
   try {
-    refuseSecrets(scrubber, "act.state", result.state);
-    for (const { operation, target, label, data } of result.intents)
-      if (target !== undefined || label !== undefined || data !== undefined)
-        refuseSecrets(scrubber, `${operation}: its target or what goes with it`, [target ?? null, label ?? null, data ?? null]);
+    if (result.state !== undefined) refuseSecrets(scrubber, "act.state", result.state);
+    for (const { operation, target, label, data } of result.intents) {
+      const beside = label === undefined && data === undefined ? target : [target ?? null, label ?? null, data ?? null];
+      if (beside !== undefined) refuseSecrets(scrubber, `${operation}: its target or what goes with it`, beside);
+    }
     return result;
   } catch (error) {
     return { kind: "failed", error };
@@ -358,30 +379,6 @@ export function finishRun(
     brake: (draft, words) => brake(draft, words, specialist.brakes),
     report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
   });
-}
-
-function kindOf({ handle }: Specialist, { operation, target, label }: DraftIntent): IntentKind {
-  return { specialist: handle, operation, target, label };
-}
-
-/** Refuses an action that is to be dropped while an earlier one of its kind waits. */
-function withoutPile({ store }: Pick<HandlerDependencies, "store">, specialist: Specialist, draft: DraftIntent): DraftIntent {
-  if (draft.pileUp !== "drop" || draft.refusal !== undefined || !store.hasWaiting(kindOf(specialist, draft))) return draft;
-  return { ...draft, refusal: { code: "piled_up", message: `an earlier ${draft.operation} of its kind still waits to be sent` } };
-}
-
-/** Cancels the earlier actions of its kind that wait, if only the newest is to. */
-function supersede(
-  { store, clock, announcer }: HandlerDependencies,
-  member: Member,
-  { seq }: ClaimedEvent,
-  draft: DraftIntent | undefined,
-  { state }: StoredIntent,
-): void {
-  if (draft?.pileUp !== "newest" || state === "refused") return;
-  const now = clock.now();
-  for (const older of store.supersede(kindOf(member.specialist, draft), seq, now))
-    announceIntent(announcer, member, older, SUPERSEDED, now);
 }
 
 function announceDecision(parts: HandlerDependencies, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {

@@ -91,13 +91,16 @@ export function claimable(
 
 function dueEvents(events: Iterable<LiveEvent>, now: number, limit: number, hasRoom?: (kind: string) => boolean): readonly LiveEvent[] {
   const due: LiveEvent[] = [];
+  /** The first thread is no set: nearly always it is the only one. */
+  let thread: string | undefined;
   let threads: Set<string> | undefined;
   let isPutOff = false;
   for (const event of events) {
     if (event.state !== "ready") continue;
     if (event.thread !== undefined) {
-      if (threads?.has(event.thread) === true) continue;
-      (threads ??= new Set()).add(event.thread);
+      if (event.thread === thread || threads?.has(event.thread) === true) continue;
+      if (thread === undefined) thread = event.thread;
+      else (threads ??= new Set()).add(event.thread);
     }
     if (event.isClaimed || event.notBefore > now || hasRoom?.(event.kind) === false) continue;
     isPutOff ||= event.notBefore > 0;
@@ -105,5 +108,5 @@ function dueEvents(events: Iterable<LiveEvent>, now: number, limit: number, hasR
     if (due.length === limit && !isPutOff) return due; // none before it waits for a time: they come in their order
   }
   if (isPutOff) due.sort((a, b) => a.notBefore - b.notBefore || a.seq - b.seq);
-  return due.slice(0, limit);
+  return due.length <= limit ? due : due.slice(0, limit);
 }

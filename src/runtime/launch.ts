@@ -2,7 +2,7 @@
 import { createKeys, type KeyProvider } from "../client/auth.ts";
 import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
-import { declaredSecrets, environmentSecrets, keyReference } from "../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets, keyReference, toolSecrets } from "../config/key-sources.ts";
 import type { SharedVariables } from "../config/environment.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
@@ -26,6 +26,7 @@ import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepHalts } from "./keep-halts.ts";
+import { lazyTools } from "./lazy-tools.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
@@ -151,7 +152,7 @@ export function readRoster(config: Config, profile: Profile, clock: Clock, cast:
 export async function launch(planned: LaunchPlan, options: LaunchOptions): Promise<Launched> {
   const { config, profile, baseUrl, roster } = planned;
   const { clock, random, log, scrubber } = options;
-  for (const secret of environmentSecrets(config.environment)) scrubber.add(secret);
+  for (const secret of [...environmentSecrets(config.environment), ...toolSecrets(config.environment, config.mcp)]) scrubber.add(secret);
   learnDeclared(planned, roster, scrubber);
   const real = openSqliteStore({
     path: config.store.path,
@@ -175,9 +176,11 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     const store = isDry ? await openDryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
+    const tools = lazyTools({ config, clock, log });
     const isolation = options.isolation ?? createWorkerPool({ clock, log, capturesPrints: options.capturesPrints });
     runtime = createRuntime({
       isolation,
+      tools,
       specialists: roster.definitions.map(({ specialist }) => specialist),
       profile,
       baseUrl,
@@ -205,7 +208,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       ...planned,
       runtime,
       store,
-      ...lifeOf({ runtime, isolation, planned, options, close: [isolation, store, ...(store === real ? [] : [real]), transport] }),
+      ...lifeOf({ runtime, isolation, planned, options, close: [isolation, tools, store, ...(store === real ? [] : [real]), transport] }),
     };
   } catch (error) {
     await transport?.close();

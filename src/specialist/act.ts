@@ -1,6 +1,6 @@
 /** The handler's interface: it reads and decides through `act`, and never sends. */
 import type { OperationInput, OperationName } from "../contract/operations.ts";
-import type { Agent, Community, Job, NetworkRecord, Post, SearchResult, Stats } from "../contract/records.ts";
+import type { Agent, Community, Job, NetworkRecord, Post, SearchResult, Stats, Untrusted } from "../contract/records.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
 import type { IfJson, Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
@@ -49,6 +49,22 @@ export interface StepAbout {
   readonly key: string;
 }
 
+/** The answer of a tool, from a server that nobody vouches for. */
+export interface ToolAnswer {
+  /** False if the tool reports a failure of its own; `text` says which. */
+  readonly ok: boolean;
+  /** Its texts, joined by line feeds. Pictures and sound are left out. */
+  readonly text: Untrusted;
+  /** Its structured content, if it gave any. */
+  readonly data?: Json;
+}
+
+/** Options of one call of a tool. */
+export interface ToolOptions {
+  /** Time limit of the call. Default 30 s. */
+  readonly deadline?: Duration;
+}
+
 /** Interface of a handler. Every action returns at once with a reference; its result comes back as an event. */
 export interface Act {
   post(content: string, options?: IntentOptions & { readonly community?: string }): IntentRef<"post">;
@@ -85,6 +101,12 @@ export interface Act {
     options?: StepOptions,
   ): Promise<Value>;
 
+  /**
+   * Calls a tool of an MCP server, named in `tools` as `server/tool`. A step: its answer is stored, and the call is made again only if no
+   * answer was. Throws `Refused` for a tool outside `tools` or one whose description changed, `Retryable` if the server does not answer.
+   */
+  tool(name: string, input?: JsonObject, options?: ToolOptions): Promise<ToolAnswer>;
+
   /** Time at which this handling first began, in ms since the epoch: the same on every re-run. */
   readonly now: number;
   /** A number in [0, 1), the same sequence on every re-run. */
@@ -118,8 +140,14 @@ interface Actions {
 }
 
 /** `act` of a specialist that may do these operations, with the type of its state: the actions outside `may` are missing. */
-export type ActFor<May extends string, State = JsonObject> = Omit<Act, keyof Actions | "perform" | "state"> & {
+export type ActFor<May extends string, State = JsonObject, Tool extends string = never> = Omit<
+  Act,
+  keyof Actions | "perform" | "state" | "tool"
+> & {
   readonly [Action in keyof Actions as Actions[Action] extends May ? Action : never]: Act[Action];
+} & {
+  /** Calls a tool of `tools`, as a step. */
+  readonly [Method in "tool" as [Tool] extends [never] ? never : Method]: (name: Tool, ...rest: Rest<Act["tool"]>) => Promise<ToolAnswer>;
 } & {
   /** The specialist's own value, stored when the handler returns. At most 256 KiB of JSON. */
   state: State;
@@ -127,6 +155,7 @@ export type ActFor<May extends string, State = JsonObject> = Omit<Act, keyof Act
   perform(operation: May, call: { readonly target?: Target; readonly input?: JsonObject }, options?: IntentOptions): IntentRef<never>;
 };
 
+type Rest<Method extends (first: never, ...rest: never[]) => unknown> = Parameters<Method> extends [unknown, ...infer More] ? More : [];
 type Page = { readonly limit?: number; readonly cursor?: string };
 
 /** Reads, charged to the quota and stored with the run. A read that the quota cannot afford now suspends the run. */

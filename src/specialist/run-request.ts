@@ -5,7 +5,7 @@ import { messageOf, Refused } from "../core/errors.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
-import type { OnPileUp } from "./act.ts";
+import type { OnPileUp, ToolAnswer } from "./act.ts";
 import type { OperationRules } from "./operation-rules.ts";
 
 /** Longest value that a specialist stores or a step returns, as JSON. */
@@ -21,6 +21,13 @@ export interface ReadCall {
   readonly operation: string;
   readonly target?: string;
   readonly input: JsonObject;
+}
+
+export interface ToolCall {
+  /** `server/tool`. */
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly deadlineMs: number;
 }
 
 /** A charged read: its value, or the time at which the quota has room for it. */
@@ -54,6 +61,8 @@ export interface RunRequest {
   /** Options of actions that state none. */
   readonly usual?: UsualOptions | undefined;
   read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead>;
+  /** Absent where no server is reached, as in a simulation. */
+  readonly callTool?: ((call: ToolCall, signal: AbortSignal) => Promise<ToolAnswer>) | undefined;
   saveStep(name: string, value: Json): Promise<void>;
   newIntentId(): IntentId;
   readonly fetch: typeof globalThis.fetch;

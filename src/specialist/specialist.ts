@@ -79,6 +79,8 @@ export interface Specialist {
   readonly watch: Watching;
   readonly may: readonly string[];
   readonly review: readonly string[];
+  /** Tools of MCP servers, each `server/tool`. */
+  readonly tools: readonly string[];
   readonly spend: Caps;
   readonly brakes: BrakeCaps;
   /** Names of environment variables. */
@@ -134,6 +136,7 @@ export function createSpecialist(definition: SpecialistDefinition, source?: Sour
     watch: watching(definition),
     may: listOf(definition.may),
     review: listOf(definition.review),
+    tools: listOf(definition.tools),
     spend: spendCaps(definition.spend),
     brakes: brakeCaps(definition.brakes),
     secrets: listOf(definition.secrets),

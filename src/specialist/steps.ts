@@ -2,7 +2,7 @@
 import { onAbort } from "../core/abort.ts";
 import { backoffMs } from "../core/backoff.ts";
 import { sleep } from "../core/clock.ts";
-import { Fatal, Misconfigured, Refused, Retryable } from "../core/errors.ts";
+import { isTerminal, Refused, Retryable } from "../core/errors.ts";
 import { sha256 } from "../core/json.ts";
 import { durationMs, HOUR, SECOND } from "../core/units.ts";
 import type { Act, StepOptions } from "./act.ts";
@@ -53,16 +53,12 @@ async function tried<Value>(
     try {
       return await (deadlineMs === undefined ? work(signal) : within(clock, name, deadlineMs, signal, work));
     } catch (error) {
-      if (failures > retries || signal.aborted || isFinal(error)) throw error;
+      if (failures > retries || signal.aborted || isTerminal(error)) throw error;
       const asked = error instanceof Retryable && error.retryAt !== undefined ? error.retryAt - clock.now() : 0;
       await sleep(clock, Math.max(asked, backoffMs({ firstMs, longestMs: HOUR }, failures)), signal);
       signal.throwIfAborted();
     }
   }
-}
-
-function isFinal(error: unknown): boolean {
-  return error instanceof Refused || error instanceof Misconfigured || error instanceof Fatal;
 }
 
 /** One try, whose signal is aborted at its deadline. */

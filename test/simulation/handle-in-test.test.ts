@@ -1,6 +1,6 @@
 /** `handle` of retinue/testing: one event through the real rules, and each kind of planted mistake is seen. */
 import { describe, expect, test } from "vitest";
-import { credits, defineSpecialist, type SpecialistDefinition } from "retinue";
+import { credits, defineSpecialist, type JsonObject, type SpecialistDefinition } from "retinue";
 import { agent, approvalRequest, community, handle, job, like, post, receipt, reply, searchResult, stats } from "retinue/testing";
 
 const hello = defineSpecialist({
@@ -265,4 +265,19 @@ test("an operation that the endpoint set lacks is refused", async () => {
   expect((await handle(remover, "post.created", post(), { set: "a" })).intents).toMatchObject([{ state: "ready" }]);
   const { intents } = await handle(remover, "post.created", post(), { set: "b" });
   expect(intents).toMatchObject([{ state: "refused", code: "operation_unsupported" }]);
+});
+
+test("a tool is answered by the test, and refused outside `tools` or without an answer", async () => {
+  const teller = defineSpecialist({
+    handle: "teller",
+    may: ["posts.create"],
+    tools: ["weather/forecast"],
+    on: { "post.created": async ({ content = "" }, act) => act.post((await act.tool("weather/forecast", { city: content })).text) },
+  });
+  const asked = post({ content: "Bern" });
+  const tools = { "weather/forecast": ({ city }: JsonObject) => (city === "Bern" ? "sunny in Bern" : "rain") };
+  expect(await handle(teller, "post.created", asked, { tools })).toMatchObject({ intents: [{ input: { content: "sunny in Bern" } }] });
+  await expect(handle(teller, "post.created", asked)).rejects.toMatchObject({ code: "no_tool" });
+  const without: SpecialistDefinition = { ...teller, tools: [] };
+  await expect(handle(without, "post.created", asked, { tools })).rejects.toMatchObject({ code: "tool_not_allowed" });
 });

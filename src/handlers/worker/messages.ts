@@ -2,12 +2,13 @@
 import type { LoadedFiles } from "../../config/module-file.ts";
 import type { Problem } from "../../config/problem.ts";
 import { foreignCode } from "../../core/error-codes.ts";
-import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
+import { errorClass, Fatal, isRetinueError, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
 import type { GivenInput } from "../../specialist/operation-rules.ts";
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { LogFields, LogLevel } from "../../core/log.ts";
-import type { ReadCall, HandlerRead, RunRequest } from "../../specialist/run-request.ts";
+import type { ToolAnswer } from "../../specialist/act.ts";
+import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../../specialist/run-request.ts";
 import type { OperationRule } from "../../specialist/operation-rules.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
 import type { Shape } from "./definition-shape.ts";
@@ -34,7 +35,7 @@ export type ToWorker =
   | ({ readonly say: "run" } & RunOrder)
   | ({ readonly say: "load" } & LoadOrder)
   | { readonly say: "abort"; readonly run: number }
-  | { readonly say: "answer"; readonly ask: number; readonly answer: Answer<HandlerRead | undefined> };
+  | { readonly say: "answer"; readonly ask: number; readonly answer: Answer<AskAnswers[Ask["what"]]> };
 
 /** A definition as its thread loaded it. */
 export type Evaluation = ({ readonly shape: Shape } | { readonly problem: Problem }) & { readonly files: LoadedFiles };
@@ -42,7 +43,15 @@ export type Evaluation = ({ readonly shape: Shape } | { readonly problem: Proble
 /** Calls of a handler that are awaited. */
 export type Ask =
   | { readonly what: "read"; readonly call: ReadCall }
+  | { readonly what: "tool"; readonly call: ToolCall }
   | { readonly what: "saveStep"; readonly name: string; readonly value: Json };
+
+/** The answer to each. */
+export interface AskAnswers {
+  readonly read: HandlerRead;
+  readonly tool: ToolAnswer;
+  readonly saveStep: undefined;
+}
 
 export type FromWorker =
   | { readonly say: "ready" }
@@ -100,9 +109,9 @@ export function decodeResult(said: ResultData): RunResult {
 export function encodeError(error: unknown): ErrorData {
   const message = messageOf(error);
   const stack = error instanceof Error && typeof error.stack === "string" ? { stack: error.stack.slice(0, MAX_STACK) } : {};
-  if (!(error instanceof RetinueError)) return { name: error instanceof Error ? error.name : "Error", message, ...stack };
+  if (!isRetinueError(error)) return { name: error instanceof Error ? error.name : "Error", message, ...stack };
   const { hint } = error.details;
-  const own = CLASS_NAMES.find((name) => error instanceof CLASSES[name]);
+  const own = error instanceof RunInterrupted ? "RunInterrupted" : errorClass(error);
   return {
     name: error.name,
     message,
@@ -117,7 +126,6 @@ export function encodeError(error: unknown): ErrorData {
 /** Characters of a stack in a message. */
 const MAX_STACK = 4_000;
 const CLASSES = { Refused, Retryable, Misconfigured, Fatal, RunInterrupted } as const;
-const CLASS_NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
 
 /** An error of ours without a defined reaction. */
 class Unclassed extends RetinueError {}

@@ -5,10 +5,11 @@ import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import { definitionVariables } from "../../config/environment.ts";
 import { mistake } from "../../config/problem.ts";
 import type { Clock, Timer } from "../../core/clock.ts";
-import { messageOf } from "../../core/errors.ts";
+import { messageOf, Refused } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { SECOND } from "../../core/units.ts";
-import type { RunRequest } from "../../specialist/run-request.ts";
+import type { ToolAnswer } from "../../specialist/act.ts";
+import type { RunRequest, ToolCall } from "../../specialist/run-request.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
 import {
   decodeResult,
@@ -223,6 +224,7 @@ export class WorkerThread {
   async #perform({ run }: Job, request: RunRequest, ask: number, about: Ask): Promise<void> {
     const answer = await answered(async () => {
       if (about.what === "read") return request.read(about.call, request.signal);
+      if (about.what === "tool") return callTool(request, about.call);
       await request.saveStep(about.name, about.value);
       return undefined;
     });
@@ -290,6 +292,12 @@ function answerOf(request: RunRequest, about: Question) {
     case "intent-id":
       return request.newIntentId();
   }
+}
+
+/** A thread knows no absent server: its handler asks, and is refused here. */
+async function callTool({ callTool: reach, signal }: RunRequest, call: ToolCall): Promise<ToolAnswer> {
+  if (reach === undefined) throw new Refused("no_tool", `no server is reached here, so ${call.tool} has no answer`);
+  return reach(call, signal);
 }
 
 async function answered<Value>(work: () => Promise<Value>) {

@@ -8,7 +8,7 @@ import { asJson } from "../../core/json.ts";
 import type { LogFields, Logger, LogLevel } from "../../core/log.ts";
 import { MINUTE } from "../../core/units.ts";
 import type { SpecialistDefinition } from "../../specialist/definition.ts";
-import type { HandlerRead, RunRequest } from "../../specialist/run-request.ts";
+import type { RunRequest } from "../../specialist/run-request.ts";
 import type { OperationRules } from "../../specialist/operation-rules.ts";
 import { capturePrints, collectPrints } from "../../specialist/prints.ts";
 import { runHandler, RunInterrupted, type EventHandler } from "../../specialist/run.ts";
@@ -18,6 +18,7 @@ import {
   encodeResult,
   type Answer,
   type Ask,
+  type AskAnswers,
   type FromWorker,
   type LoadOrder,
   type Question,
@@ -53,7 +54,7 @@ interface Held {
 }
 
 const loaded = new Map<string, Held>();
-const asked = new Map<number, PromiseWithResolvers<HandlerRead | undefined>>();
+const asked = new Map<number, PromiseWithResolvers<AskAnswers[Ask["what"]]>>();
 let asks = 0;
 let current: { readonly run: number; readonly abort: AbortController } | undefined;
 
@@ -114,12 +115,9 @@ function requestOf(order: RunOrder, signal: AbortSignal): RunRequest {
   return {
     ...request,
     rules: rulesByQuestion(),
-    read: async (call) => {
-      const result = await ask(run, { what: "read", call });
-      if (result === undefined) throw new Fatal("worker_confused", "a read was answered without a result");
-      return result;
-    },
-    saveStep: async (name, value) => void (await ask(run, { what: "saveStep", name, value })),
+    read: (call) => ask(run, { what: "read", call }),
+    callTool: (call) => ask(run, { what: "tool", call }),
+    saveStep: (name, value) => ask(run, { what: "saveStep", name, value }),
     newIntentId: () => question({ what: "intent-id" }),
     fetch: (input, init) => globalThis.fetch(input, init),
     clock,
@@ -146,12 +144,12 @@ function rulesByQuestion(): OperationRules {
   };
 }
 
-function ask(run: number, about: Ask): Promise<HandlerRead | undefined> {
+async function ask<What extends Ask["what"]>(run: number, about: Extract<Ask, { readonly what: What }>): Promise<AskAnswers[What]> {
   const number = ++asks;
-  const answer = Promise.withResolvers<HandlerRead | undefined>();
+  const answer = Promise.withResolvers<AskAnswers[Ask["what"]]>();
   asked.set(number, answer);
   tell({ say: "ask", run, ask: number, about });
-  return answer.promise;
+  return (await answer.promise) as AskAnswers[What]; // the runtime answers what was asked
 }
 
 let asking = 0;

@@ -55,7 +55,7 @@ function requestFor({ kind, saved = new Map<string, Json>(), ...rest }: Handling
       return { value: { kind: "post", id: target ?? "", content: `what ${target} says` } };
     },
     saveStep: async (name, value) => void saved.set(name, value),
-    newIntentId: () => newIntentId(random),
+    newIntentId: () => newIntentId(random, NOW),
     fetch: () => Promise.reject(new Error("nothing to fetch")),
     clock: { ...clock, now: () => NOW },
     log,
