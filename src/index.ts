@@ -24,6 +24,7 @@ export type {
   ActFor,
   IntentOptions,
   IntentRef,
+  OnPileUp,
   Reads,
   StepAbout,
   StepOptions,

@@ -81,6 +81,8 @@ const schedule = z
           expected('"skip", "once" or {all: <most runs>}'),
         )
         .optional(),
+      expiresIn: positiveDuration.optional(),
+      onPileUp: z.enum(["keep", "newest", "drop"], expected('"keep", "newest" or "drop"')).optional(),
       run: code,
     },
     expected("a schedule: {cron or every, run}"),

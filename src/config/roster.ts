@@ -276,6 +276,18 @@ function checkWatch(file: string, specialist: Specialist): Problem[] {
           hint: "remove it, or add the handler",
         }),
       );
+  for (const { name, expiresMs, onPileUp } of specialist.schedules)
+    if (specialist.may.length > 0 && expiresMs === undefined && onPileUp === "keep")
+      problems.push(
+        warning(
+          "schedule_never_expires",
+          `schedules.${name} states no expiresIn: an action of it that states none either never expires, and is sent however late`,
+          {
+            file,
+            hint: 'add expiresIn, such as "1h", or onPileUp: "newest"',
+          },
+        ),
+      );
   const idle = EVENT_KINDS.every((kind) => !Object.hasOwn(on, kind));
   return watch.feed !== undefined && idle
     ? [

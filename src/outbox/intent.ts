@@ -198,6 +198,9 @@ export function expiry({ state }: Pick<Intent, "state">): IntentChange<"cancelle
     : { state: "cancelled", code: "expired", message: "it expired before it could be sent" };
 }
 
+/** The end of an intent in whose place a newer one waits. */
+export const SUPERSEDED = { state: "cancelled", code: "superseded", message: "a newer one of its kind waits in its place" } as const;
+
 /** An intent as of now: it may have expired while nothing ran. */
 export function asOf(intent: Intent, now: number): Intent {
   const { state, everUnknown, expiresAt = Infinity } = intent;

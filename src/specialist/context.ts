@@ -5,7 +5,7 @@ import { durationMs, SECOND } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import type { Act, IntentOptions, IntentRef, Reads, Target, ToolAnswer, ToolOptions } from "./act.ts";
+import type { Act, IntentOptions, IntentRef, OnPileUp, Reads, Target, ToolAnswer, ToolOptions } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 import { createFetch } from "./service-fetch.ts";
 import { createSteps } from "./steps.ts";
@@ -52,9 +52,8 @@ class Context implements RunContext {
   readonly #inputs: (string | undefined)[] = [];
   #open = true;
   #steps = 0;
-  #stepping: Pick<Act, "step" | "tool"> | undefined;
+  #stepping: Pick<Act, "step" | "tool" | "fetch"> | undefined;
   #reads: Reads | undefined;
-  #fetch: Act["fetch"] | undefined;
   #random: Random | undefined;
   #log: Logger | undefined;
   /** The specialist's value. */
@@ -68,16 +67,16 @@ class Context implements RunContext {
     this.act = new RunAct(this);
   }
 
-  get stepping(): Pick<Act, "step" | "tool"> {
+  get stepping(): Pick<Act, "step" | "tool" | "fetch"> {
     if (this.#stepping === undefined) {
       const another = (): void => this.#another();
-      this.#stepping = { step: createSteps(this.request, this.#tools, another), tool: createTool(this.request, this.#tools, another) };
+      this.#stepping = {
+        step: createSteps(this.request, this.#tools, another),
+        tool: createTool(this.request, this.#tools, another),
+        fetch: createFetch(this.request, () => this.signal),
+      };
     }
     return this.#stepping;
-  }
-
-  get fetch(): Act["fetch"] {
-    return (this.#fetch ??= createFetch(this.request, () => this.signal));
   }
 
   get read(): Reads {
@@ -132,7 +131,7 @@ class Context implements RunContext {
   }
 
   /** Turns a decision into a draft, in written order; equal decisions become one draft. */
-  decide(operation: string, target: Target | undefined, input: GivenInput, options: IntentOptions = NO_OPTIONS): IntentRef {
+  decide(operation: string, target: Target | undefined, input: GivenInput, options: IntentOptions = NO_OPTIONS): IntentRef<never> {
     this.#alive();
     const { request } = this;
     const rule = request.rules.of(operation);
@@ -167,7 +166,8 @@ class Context implements RunContext {
       review: rule.review?.(wanted.id ?? wanted.intent, checked),
       label: options.key,
       data: options.data === undefined ? undefined : bounded(options.data),
-      expiresAt: options.expiresIn === undefined ? undefined : request.clock.now() + durationMs(options.expiresIn),
+      expiresAt: expiryOf(request, options),
+      pileUp: pileUpOf(options.onPileUp ?? request.usual?.onPileUp),
     });
     return { intent: id };
   }
@@ -192,6 +192,17 @@ class Context implements RunContext {
     if (++this.#steps > MAX_STEPS_PER_RUN)
       throw new Refused("too_many_steps", `expected at most ${MAX_STEPS_PER_RUN} steps and reads for one event, got more`);
   }
+}
+
+function expiryOf({ clock, usual }: RunRequest, { expiresIn }: IntentOptions): number | undefined {
+  const afterMs = expiresIn === undefined ? usual?.expiresMs : durationMs(expiresIn);
+  return afterMs === undefined ? undefined : clock.now() + afterMs;
+}
+
+function pileUpOf(given: OnPileUp = "keep"): DraftIntent["pileUp"] {
+  if (given === "newest" || given === "drop") return given;
+  if (given === "keep") return undefined;
+  throw new Refused("value_invalid", `expected onPileUp to be "keep", "newest" or "drop", got ${JSON.stringify(given)}`);
 }
 
 /** State has one writer: of two handlings at once, the later would undo what the earlier stored. */
@@ -295,7 +306,7 @@ class RunAct implements Act {
   }
 
   get fetch(): Act["fetch"] {
-    return this[CONTEXT].fetch;
+    return this[CONTEXT].stepping.fetch;
   }
 
   get state(): JsonObject {

@@ -5,11 +5,17 @@ import { messageOf, Refused } from "../core/errors.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
-import type { ToolAnswer } from "./act.ts";
+import type { OnPileUp, ToolAnswer } from "./act.ts";
 import type { OperationRules } from "./operation-rules.ts";
 
 /** Longest value that a specialist stores or a step returns, as JSON. */
 export const MAX_VALUE_BYTES = 256 * 1024;
+
+/** The options of a schedule for its actions. */
+export interface UsualOptions {
+  readonly expiresMs: number | undefined;
+  readonly onPileUp: OnPileUp;
+}
 
 export interface ReadCall {
   readonly operation: string;
@@ -52,6 +58,8 @@ export interface RunRequest {
   readonly isSideBySide?: boolean;
   readonly rules: OperationRules;
   readonly deadlineMs: number;
+  /** Options of actions that state none. */
+  readonly usual?: UsualOptions | undefined;
   read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead>;
   /** Absent where no server is reached, as in a simulation. */
   readonly callTool?: ((call: ToolCall, signal: AbortSignal) => Promise<ToolAnswer>) | undefined;

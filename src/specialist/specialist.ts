@@ -15,6 +15,7 @@ import type {
   SpendCaps,
   WatchFrom,
 } from "./definition.ts";
+import type { OnPileUp } from "./act.ts";
 import type { BrakeCaps } from "./intent-draft.ts";
 
 /** `"now"`, `"start"`, or a time in ms since the epoch. */
@@ -57,6 +58,9 @@ export interface Schedule {
   readonly jitterMs: number;
   readonly quiet: QuietHours | undefined;
   readonly onMissed: OnMissed;
+  /** Undefined for never. */
+  readonly expiresMs: number | undefined;
+  readonly onPileUp: OnPileUp;
   readonly run: ScheduleDefinition["run"];
 }
 
@@ -272,6 +276,8 @@ function toSchedule(name: string, schedule: ScheduleDefinition): Schedule {
     jitterMs: schedule.jitter === undefined ? 0 : durationMs(schedule.jitter),
     quiet: schedule.quiet === undefined ? undefined : quietHours(schedule.quiet),
     onMissed: schedule.onMissed ?? "skip",
+    expiresMs: schedule.expiresIn === undefined ? undefined : durationMs(schedule.expiresIn),
+    onPileUp: schedule.onPileUp ?? "keep",
     // Bound, so that a definition may use `this`.
     run: (act) => schedule.run(act),
   };

@@ -90,7 +90,7 @@ interface Demo extends Places {
 async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
   const { clock, prints } = stage.context;
   if (settings.isDeveloping !== true) return demoWith(stage, settings);
-  const isolation = createWorkerPool({ clock, log: stage.log, capturesPrints: prints !== undefined });
+  const isolation = createWorkerPool({ clock, log: stage.log, capturesPrints: prints !== undefined, keepsSpare: true });
   try {
     return await demoWith(stage, settings, isolation);
   } finally {

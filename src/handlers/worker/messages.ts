@@ -26,7 +26,7 @@ export interface RunOrder extends LoadOrder {
   /** The files of that load, if the thread has to load it again: they may have changed since. */
   readonly texts: ReadonlyMap<string, string> | undefined;
   readonly kind: string;
-  readonly request: Pick<RunRequest, "event" | "steps" | "me" | "state" | "isSideBySide" | "deadlineMs">;
+  readonly request: Pick<RunRequest, "event" | "steps" | "me" | "state" | "isSideBySide" | "usual" | "deadlineMs">;
   /** The runtime's time as it sends the order. */
   readonly now: number;
 }
