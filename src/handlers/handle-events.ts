@@ -6,12 +6,12 @@ import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
 import type { ToolAnswer } from "../specialist/act.ts";
+
 import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../specialist/run-request.ts";
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
-import { SUPERSEDED } from "../outbox/intent.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
-import type { IntentKind } from "../store/outbox.ts";
+import { supersede, withoutPile } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
 import type PQueue from "p-queue";
@@ -176,10 +176,9 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
       if (handlerOf(specialist, event.kind) !== undefined) member.handling = "works";
       const stored = finishRun(parts, member, event, result);
       if (announcer.listenerCount("run") > 0) announcer.emit("run", { ...about(), result: "finished", intents: stored.length });
-      for (const [index, intent] of stored.entries()) {
-        if (announcer.listenerCount("intent") > 0) announceDecision(parts, member, result.intents[index], intent);
-        supersede(parts, member, event, result.intents[index], intent);
-      }
+      if (announcer.listenerCount("intent") > 0)
+        for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
+      for (const [index, intent] of stored.entries()) supersede(parts, member, event.seq, { draft: result.intents[index], stored: intent });
       if (stored.length > 0) {
         parts.acts.add(member, event.kind, stored.length);
         parts.wake(member, "intents");
@@ -380,30 +379,6 @@ export function finishRun(
     brake: (draft, words) => brake(draft, words, specialist.brakes),
     report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
   });
-}
-
-function kindOf({ handle }: Specialist, { operation, target, label }: DraftIntent): IntentKind {
-  return { specialist: handle, operation, target, label };
-}
-
-/** Refuses an action that is to be dropped while an earlier one of its kind waits. */
-function withoutPile({ store }: Pick<HandlerDependencies, "store">, specialist: Specialist, draft: DraftIntent): DraftIntent {
-  if (draft.pileUp !== "drop" || draft.refusal !== undefined || !store.hasWaiting(kindOf(specialist, draft))) return draft;
-  return { ...draft, refusal: { code: "piled_up", message: `an earlier ${draft.operation} of its kind still waits to be sent` } };
-}
-
-/** Cancels the earlier actions of its kind that wait, if only the newest is to. */
-function supersede(
-  { store, clock, announcer }: HandlerDependencies,
-  member: Member,
-  { seq }: ClaimedEvent,
-  draft: DraftIntent | undefined,
-  { state }: StoredIntent,
-): void {
-  if (draft?.pileUp !== "newest" || state === "refused") return;
-  const now = clock.now();
-  for (const older of store.supersede(kindOf(member.specialist, draft), seq, now))
-    announceIntent(announcer, member, older, SUPERSEDED, now);
 }
 
 function announceDecision(parts: HandlerDependencies, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {
