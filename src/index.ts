@@ -19,7 +19,18 @@ export type {
   TypedDefinition,
   Watch,
 } from "./specialist/definition.ts";
-export type { Act, ActFor, IntentOptions, IntentRef, Reads, Target, ToolAnswer, ToolOptions } from "./specialist/act.ts";
+export type {
+  Act,
+  ActFor,
+  IntentOptions,
+  IntentRef,
+  Reads,
+  StepAbout,
+  StepOptions,
+  Target,
+  ToolAnswer,
+  ToolOptions,
+} from "./specialist/act.ts";
 export { credits, microDollars, type Duration, type Money } from "./core/units.ts";
 export type { EventKind, EventPayloads, ExtraEvent, Like, Receipt, Reply } from "./contract/event-kinds.ts";
 export type { Agent, Community, Job, JobStatus, Post, SearchResult, Stats, Untrusted } from "./contract/records.ts";

@@ -12,11 +12,11 @@ export async function callAlone(stage: Stage, query: CallQuery): Promise<CallRes
   const { clock } = stage.context;
   const config = await stage.context.loadConfig();
   const baseUrl = requireBaseUrl(config);
-  const { profile, roster } = await planCast(config, clock);
+  const { profile, roster, loader } = await planCast(config, clock);
   const alone = { ...roster, definitions: [definitionOf(roster, query.handle)] };
   throwMistakes(checkRosterKeys(alone, config));
   await checkReachable(baseUrl, clock);
-  const launched = await launchOn(stage, { config, baseUrl, profile, roster: alone, warnings: [] }, { passive: true });
+  const launched = await launchOn(stage, { config, baseUrl, profile, roster: alone, loader, warnings: [] }, { passive: true });
   try {
     await launched.start();
     const { runtime, store } = launched;

@@ -7,7 +7,7 @@ import { environmentSecrets } from "../config/key-sources.ts";
 import { nearest, type Problem } from "../config/problem.ts";
 import { systemClock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
-import { Misconfigured, messageOf, RetinueError } from "../core/errors.ts";
+import { errorClass, isRetinueError, Misconfigured, messageOf } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { readVersion } from "../core/version.ts";
@@ -211,7 +211,7 @@ function knownSecrets({ cwd, env }: Surroundings): Scrubber {
 function report(error: unknown, json: boolean, around: Surroundings): ExitCode {
   const { stderr, env, cwd } = around;
   const out = createOutput({ json, colour: wantsColour(stderr, env), ...around });
-  const known = error instanceof RetinueError;
+  const known = isRetinueError(error);
   const { cause: _cause, ...details } = known
     ? error.details
     : { cause: undefined, hint: "this is a defect of Retinue: run it again with DEBUG=1 and report the output" };
@@ -222,5 +222,5 @@ function report(error: unknown, json: boolean, around: Surroundings): ExitCode {
   out.result({ error: problemJson(problem, cwd) });
   out.problems([problem]);
   if ((env["DEBUG"] ?? "") !== "" && error instanceof Error) out.trace(scrubber.clean(error.stack ?? messageOf(error)));
-  return error instanceof Misconfigured ? EXIT.misused : EXIT.failed;
+  return known && errorClass(error) === "Misconfigured" ? EXIT.misused : EXIT.failed;
 }

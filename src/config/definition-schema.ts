@@ -87,6 +87,13 @@ const schedule = z
   )
   .refine((value) => (value.cron === undefined) !== (value.every === undefined), expected("either cron or every"));
 
+const eventKind = z.union(
+  [z.enum(EVENT_KINDS), z.string().regex(/^x:[a-z][\w.-]*$/)],
+  expected("a kind of event, or x:<name> for one of the profile's"),
+);
+const atOnce = wholeNumber(1, 64);
+const concurrentKind = z.union([eventKind, z.string().regex(/^schedule:./)], expected("a kind of event, or schedule:<name>"));
+
 /** Plain data, without functions. */
 const data = {
   handle,
@@ -104,6 +111,9 @@ const data = {
   secrets: z.array(variableName, expected('a list of environment variables, such as ["OPENAI_API_KEY"]')).max(MAX_SECRETS).optional(),
   lanes: lanes.optional(),
   deadline: positiveDuration.optional(),
+  concurrency: z
+    .union([atOnce, z.record(concurrentKind, atOnce)], expected("a whole number from 1 to 64, or one by kind of event"))
+    .optional(),
   initialState: z.record(z.string(), z.unknown(), expected("an object of JSON values")).optional(),
   instructions: z
     .string(expected("a text"))
@@ -113,10 +123,6 @@ const data = {
 
 export const dataDefinition = z.strictObject(data, expected("a specialist: at least a handle"));
 
-const eventKind = z.union(
-  [z.enum(EVENT_KINDS), z.string().regex(/^x:[a-z][\w.-]*$/)],
-  expected("a kind of event, or x:<name> for one of the profile's"),
-);
 const handlers = z.partialRecord(eventKind, code, expected("handlers by kind of event"));
 
 export const codeDefinition = z.strictObject(

@@ -27,7 +27,8 @@ export interface EnvironmentOptions {
   readonly variables?: Variables;
 }
 
-const dotenvOf = (cwd: string): string => join(cwd, ".env");
+/** The `.env` of a folder. */
+export const dotenvOf = (cwd: string): string => join(cwd, ".env");
 
 export function openEnvironment({ cwd, variables = process.env, file = dotenvOf(cwd) }: EnvironmentOptions): Environment {
   const dotenv = (): Variables => readDotenv(file).variables;

@@ -19,6 +19,7 @@ import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
+import { completeLeftPending } from "../outbox/complete-pending.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
 import { createActs } from "../polling/action-counts.ts";
@@ -169,6 +170,7 @@ class Engine implements Runtime {
         { announcer: this.announcer, scrubber, breakers, unkeptHalts, keys: this.#keys, clock, wall: options.clock, ledger },
         () => noticeCalls(timings.of("given")),
       ),
+      track: (work) => this.#track(work),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -220,6 +222,7 @@ class Engine implements Runtime {
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
     if (this.webhooks !== undefined) await this.webhooks.start();
     else if (this.#options.passive !== true) await pollWithoutReceiver(this.parts, this.members());
+    if (this.#options.passive !== true) for (const member of this.members()) await completeLeftPending(this.parts, member);
     for (const { member, at } of startTimes(this.members(), await store.firstDues(), clock.now()))
       if (at <= clock.now() || this.#options.passive === true) this.#begin(this.#workOf(member));
       else this.#wakes.set(member.specialist.handle, at);
@@ -264,7 +267,7 @@ class Engine implements Runtime {
   }
 
   #check(specialist: Specialist): void {
-    if (specialist.isolate === "worker") this.#options.isolation?.check(specialist);
+    if (specialist.isolate === "worker") this.#options.isolation?.use(specialist);
   }
 
   #rules(specialist: Specialist): OperationRules {

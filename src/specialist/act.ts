@@ -26,6 +26,22 @@ export interface IntentOptions {
   readonly expiresIn?: Duration;
 }
 
+/** Options of a step. Its tries and the waits between them are within the deadline of the handling. */
+export interface StepOptions {
+  /** Further tries after one that fails, unless its error says that no retry helps. Default 0, at most 20. */
+  readonly retries?: number;
+  /** The wait after the first failed try; doubled with each, and no less than a `retryAt`. Default 1 s. */
+  readonly backoff?: Duration;
+  /** Time limit of one try, after which its signal is aborted. Default: that of the handling. */
+  readonly deadline?: Duration;
+}
+
+/** Facts about a step, for its work. */
+export interface StepAbout {
+  /** The same for every try of this step for this event. */
+  readonly key: string;
+}
+
 /** The answer of a tool, from a server that nobody vouches for. */
 export interface ToolAnswer {
   /** False if the tool reports a failure of its own; `text` says which. */
@@ -62,14 +78,20 @@ export interface Act {
   readonly read: Reads;
 
   /**
-   * Runs `work` once per event, however often the handler is re-run, and stores its result. Throws `Refused` if a name is used twice or the
-   * value is not JSON of at most 256 KiB.
+   * Runs `work` once per event, however often the handler is re-run, and stores its result. `key` is the same for every try of this step
+   * for this event: hand it on to services that take an idempotency key. Throws `Refused` if a name is used twice or the value is not JSON
+   * of at most 256 KiB, and `Retryable` (`step_deadline`) after the deadline of a try.
    */
-  step<Value extends Json>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value>;
+  step<Value extends Json>(
+    name: string,
+    work: (signal: AbortSignal, about: StepAbout) => Value | Promise<Value>,
+    options?: StepOptions,
+  ): Promise<Value>;
   /** The same for interfaces, whose every member JSON has to keep. */
   step<Value extends object>(
     name: string,
-    work: (signal: AbortSignal) => (Value & IfJson<Value>) | Promise<Value & IfJson<Value>>,
+    work: (signal: AbortSignal, about: StepAbout) => (Value & IfJson<Value>) | Promise<Value & IfJson<Value>>,
+    options?: StepOptions,
   ): Promise<Value>;
 
   /**
@@ -82,8 +104,12 @@ export interface Act {
   readonly now: number;
   /** A number in [0, 1), the same sequence on every re-run. */
   random(): number;
-  /** For models and other services, never for the network. Aborted with the run; call it inside `step`. */
-  readonly fetch: typeof globalThis.fetch;
+  /**
+   * For models and other services, never for the network; call it inside `step`. Aborted with the run, and after `timeout` (default 30 s)
+   * without an answer: `Retryable` (`fetch_deadline`). Each call is a line of the log with method, host, path and status. At most 200 for
+   * one event.
+   */
+  readonly fetch: (input: string | URL | Request, init?: RequestInit & { readonly timeout?: Duration }) => Promise<Response>;
   /** The specialist's own value, stored when the handler returns. At most 256 KiB of JSON. */
   state: JsonObject;
   readonly log: Logger;

@@ -7,6 +7,8 @@ import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target, ToolAnswer, ToolOptions } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
+import { createFetch } from "./service-fetch.ts";
+import { createSteps } from "./steps.ts";
 import { bounded, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 import type { GivenInput } from "./operation-rules.ts";
@@ -52,6 +54,7 @@ class Context implements RunContext {
   #steps = 0;
   #stepping: Pick<Act, "step" | "tool"> | undefined;
   #reads: Reads | undefined;
+  #fetch: Act["fetch"] | undefined;
   #random: Random | undefined;
   #log: Logger | undefined;
   /** The specialist's value. */
@@ -73,6 +76,10 @@ class Context implements RunContext {
     return this.#stepping;
   }
 
+  get fetch(): Act["fetch"] {
+    return (this.#fetch ??= createFetch(this.request, () => this.signal));
+  }
+
   get read(): Reads {
     return (this.#reads ??= createReads(this.request, this.#tools, () => this.#another()));
   }
@@ -92,6 +99,7 @@ class Context implements RunContext {
 
   set state(value: JsonObject) {
     this.#alive();
+    if (this.request.isSideBySide === true) throw sharedState(this.request.event.kind);
     this.#look();
     this.#state = value;
   }
@@ -114,7 +122,9 @@ class Context implements RunContext {
     if (this.#before === undefined) return undefined;
     const json = storable("act.state", this.#state);
     if (!isObject(json)) throw new Refused("state_invalid", "expected act.state to be a JSON object");
-    return JSON.stringify(json) === this.#before ? undefined : json;
+    if (JSON.stringify(json) === this.#before) return undefined;
+    if (this.request.isSideBySide === true) throw sharedState(this.request.event.kind);
+    return json;
   }
 
   close(): void {
@@ -182,6 +192,13 @@ class Context implements RunContext {
     if (++this.#steps > MAX_STEPS_PER_RUN)
       throw new Refused("too_many_steps", `expected at most ${MAX_STEPS_PER_RUN} steps and reads for one event, got more`);
   }
+}
+
+/** State has one writer: of two handlings at once, the later would undo what the earlier stored. */
+function sharedState(kind: string): Refused {
+  return new Refused("state_shared", `a handler of ${kind} wrote act.state, and concurrency lets several of them run at once`, {
+    hint: `leave ${kind} out of concurrency, or keep the value in a step or elsewhere`,
+  });
 }
 
 const CONTEXT = Symbol("context");
@@ -278,8 +295,7 @@ class RunAct implements Act {
   }
 
   get fetch(): Act["fetch"] {
-    const context = this[CONTEXT];
-    return (input, init) => context.request.fetch(input, { ...init, signal: init?.signal ?? context.signal });
+    return this[CONTEXT].fetch;
   }
 
   get state(): JsonObject {
@@ -297,21 +313,6 @@ class RunAct implements Act {
   get signal(): AbortSignal {
     return this[CONTEXT].signal;
   }
-}
-
-function createSteps(request: RunRequest, tools: RunTools, another: () => void): Act["step"] {
-  const used = new Set<string>();
-  return async <Value>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value> => {
-    another();
-    if (used.has(name))
-      throw new Refused("step_repeated", `expected each step of a run to have its own name, got ${JSON.stringify(name)} twice`);
-    used.add(name);
-    const stored = request.steps.get(`step:${name}`);
-    if (stored !== undefined) return stored as Value;
-    const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal()));
-    await request.saveStep(`step:${name}`, value);
-    return value as Value;
-  };
 }
 
 /** Calls tools, each once per event and input. The nth equal call of a run is a call of its own. */

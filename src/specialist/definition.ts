@@ -9,7 +9,7 @@ import type { Act, ActFor } from "./act.ts";
 /** Start of a new watch: new items from now on, all items, or those since a date. */
 export type WatchFrom = "now" | "start" | (string & {});
 
-/** The part of the feed that a specialist watches: communities, how far back it begins, how old an item may be. */
+/** Where a watched list begins, and how old an item may be. */
 export interface FeedWatch {
   /** Default `"now"`. */
   readonly from?: WatchFrom;
@@ -118,6 +118,11 @@ export interface SpecialistDefinition {
   readonly schedules?: { readonly [name: string]: ScheduleDefinition };
   /** Time limit of one handling. Default 60 s. */
   readonly deadline?: Duration;
+  /**
+   * Handlings of each kind of event that may run at once, for all kinds or by kind; 1 to 64. Those above 1 may not write `act.state`, which
+   * has one writer. Default 1: all handlings of the specialist run one after the other.
+   */
+  readonly concurrency?: number | { readonly [kind in EventKind | ExtraEventKind | `schedule:${string}`]?: number };
   /** `"worker"` runs the behaviours in a thread of their own, where blocking affects no other specialist. Default `"none"`. */
   readonly isolate?: "none" | "worker";
   /** The specialist's own value before its first run; JSON. */

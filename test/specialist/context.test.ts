@@ -95,7 +95,7 @@ describe("a step", () => {
 
   test.each<[string, (act: Act) => Promise<unknown>, string]>([
     ["of a name that was used", async (act) => [await act.step("a", () => 1), await act.step("a", () => 2)], "step_repeated"],
-    ["whose result is no JSON", async (act) => act.step("a", () => (() => 1) as never), "value_invalid"],
+    ["whose result is no JSON", async (act) => act.step("a", () => (() => 1) as never), "step_not_json"],
     [
       "beside a thousand others",
       async (act) => {
@@ -191,7 +191,9 @@ test("a fetch ends with its run, unless it has a signal of its own", async () =>
     },
     { fetch },
   );
-  expect([signals[0]?.aborted, signals[1]]).toEqual([true, own.signal]);
+  own.abort();
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
+  expect(signals[1]?.reason).toBe(own.signal.reason);
 });
 
 describe("a tool", () => {
