@@ -24,6 +24,7 @@ const FLOORS: readonly string[] = [
   "doctor",
   "runtime",
   "guardian",
+  "mcp",
   "console",
 ];
 const below = (room: string): readonly string[] => FLOORS.slice(0, FLOORS.indexOf(room));
@@ -44,6 +45,8 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   // The states of an action are stated once, in the outbox; the store keeps them.
   store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts"],
   gateway: [...below("gateway"), "outbox/intent.ts"],
+  // The runtime is below the server, and joins the tools of other servers to its handlers.
+  runtime: [...below("runtime"), "mcp/tool-servers.ts"],
   // Networks are written from the interface, not from our client.
   "local-network": ["core", "contract"],
   // The real runtime against the local network, in virtual time.
@@ -57,14 +60,17 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
 
 /** A third-party package (or built-in that counts as one) and the folders or files that may import it. */
 const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
+  // Optional: loaded by a command or a definition that uses it.
+  "@modelcontextprotocol/client": ["src/mcp/"],
+  "@modelcontextprotocol/server": ["src/mcp/"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
   bottleneck: ["src/limits/pacing.ts"],
   commander: ["src/cli/"],
   croner: ["src/schedule/cron.ts"],
   dotenv: ["src/config/"],
   eventemitter3: ["src/core/events.ts"],
-  fastify: ["src/local-network/", "src/console/"],
-  "p-queue": ["src/runtime/", "src/handlers/"],
+  fastify: ["src/local-network/", "src/console/", "src/mcp/"],
+  "p-queue": ["src/runtime/", "src/handlers/", "src/mcp/", "src/cli/commands/mcp.ts"],
   undici: ["src/client/", "src/local-network/"],
   yaml: ["src/config/"],
   zod: ["src/contract/", "src/config/"],

@@ -54,6 +54,8 @@ export interface Member {
   ordersSeen: number;
   /** Result of its handlings; undefined before the first has ended in this process. */
   handling: "works" | FailureStreak | undefined;
+  /** Handlings under way by kind of event, and of all that run one after the other under an empty name; undefined if there never were any. */
+  underWay: Map<string, number> | undefined;
   /** True once it was removed: it finishes its obligations and begins no new work. */
   retired: boolean;
 }
@@ -72,6 +74,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     waits: undefined,
     ordersSeen: 0,
     handling: undefined,
+    underWay: undefined,
     retired: false,
   };
 }

@@ -16,16 +16,35 @@ export function completePending(
   intent: Intent,
   created: string | undefined,
 ): Promise<void> | undefined {
-  const named = parts.profile.operations.get(intent.operation)?.completes;
-  if (named === undefined) return undefined;
-  const reference = named === "target" ? intent.target : intent.input[named];
-  return typeof reference === "string" || typeof reference === "number" ? complete(parts, member, reference, created) : undefined;
+  if (parts.profile.operations.get(intent.operation)?.completes === undefined) return undefined;
+  return pendingOf(parts, member).then((pending) => complete(parts, member, intent, { created, pending }));
 }
 
-async function complete(parts: OutboxDependencies, member: Member, reference: string | number, created: string | undefined): Promise<void> {
-  const { store, clock, announcer } = parts;
+/** Called at the start: a process may have ended after the answer was stored and before it completed anything. */
+export async function completeLeftPending(parts: OutboxDependencies, member: Member): Promise<void> {
+  const completing = [...parts.profile.operations.values()].filter(({ completes }) => completes !== undefined);
+  const pending = completing.length === 0 ? [] : await pendingOf(parts, member);
+  if (pending.length === 0) return;
   const { handle } = member.specialist;
-  const pending = await store.intents({ specialist: handle, states: ["pending"], limit: MAX_PENDING });
+  for (const { name } of completing)
+    for (const intent of await parts.store.intents({ specialist: handle, operation: name, states: ["confirmed"], limit: MAX_PENDING }))
+      await complete(parts, member, intent, { created: intent.createdRef, pending });
+}
+
+function pendingOf({ store }: OutboxDependencies, member: Member): Promise<readonly Intent[]> {
+  return store.intents({ specialist: member.specialist.handle, states: ["pending"], limit: MAX_PENDING });
+}
+
+async function complete(
+  parts: OutboxDependencies,
+  member: Member,
+  { operation, target, input }: Intent,
+  { created, pending }: { readonly created: string | undefined; readonly pending: readonly Intent[] },
+): Promise<void> {
+  const { store, clock, profile, announcer } = parts;
+  const named = profile.operations.get(operation)?.completes ?? "target";
+  const reference = named === "target" ? target : input[named];
+  if (typeof reference !== "string" && typeof reference !== "number") return;
   const completed = pending.find(({ message }) => message?.endsWith(`(${reference})`) === true);
   if (completed === undefined) return;
   const change = { state: "confirmed", ...(created === undefined ? {} : { createdRef: created }) } as const;

@@ -1,6 +1,6 @@
 /** The handler's interface: it reads and decides through `act`, and never sends. */
 import type { OperationInput, OperationName } from "../contract/operations.ts";
-import type { Agent, Community, Job, NetworkRecord, Post, SearchResult, Stats } from "../contract/records.ts";
+import type { Agent, Community, Job, NetworkRecord, Post, SearchResult, Stats, Untrusted } from "../contract/records.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
 import type { IfJson, Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
@@ -26,6 +26,38 @@ export interface IntentOptions {
   readonly expiresIn?: Duration;
 }
 
+/** Options of a step. Its tries and the waits between them are within the deadline of the handling. */
+export interface StepOptions {
+  /** Further tries after one that fails, unless its error says that no retry helps. Default 0, at most 20. */
+  readonly retries?: number;
+  /** The wait after the first failed try; doubled with each, and no less than a `retryAt`. Default 1 s. */
+  readonly backoff?: Duration;
+  /** Time limit of one try, after which its signal is aborted. Default: that of the handling. */
+  readonly deadline?: Duration;
+}
+
+/** Facts about a step, for its work. */
+export interface StepAbout {
+  /** The same for every try of this step for this event. */
+  readonly key: string;
+}
+
+/** The answer of a tool, from a server that nobody vouches for. */
+export interface ToolAnswer {
+  /** False if the tool reports a failure of its own; `text` says which. */
+  readonly ok: boolean;
+  /** Its texts, joined by line feeds. Pictures and sound are left out. */
+  readonly text: Untrusted;
+  /** Its structured content, if it gave any. */
+  readonly data?: Json;
+}
+
+/** Options of one call of a tool. */
+export interface ToolOptions {
+  /** Time limit of the call. Default 30 s. */
+  readonly deadline?: Duration;
+}
+
 /** Interface of a handler. Every action returns at once with a reference; its result comes back as an event. */
 export interface Act {
   post(content: string, options?: IntentOptions & { readonly community?: string }): IntentRef;
@@ -46,22 +78,38 @@ export interface Act {
   readonly read: Reads;
 
   /**
-   * Runs `work` once per event, however often the handler is re-run, and stores its result. Throws `Refused` if a name is used twice or the
-   * value is not JSON of at most 256 KiB.
+   * Runs `work` once per event, however often the handler is re-run, and stores its result. `key` is the same for every try of this step
+   * for this event: hand it on to services that take an idempotency key. Throws `Refused` if a name is used twice or the value is not JSON
+   * of at most 256 KiB, and `Retryable` (`step_deadline`) after the deadline of a try.
    */
-  step<Value extends Json>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value>;
+  step<Value extends Json>(
+    name: string,
+    work: (signal: AbortSignal, about: StepAbout) => Value | Promise<Value>,
+    options?: StepOptions,
+  ): Promise<Value>;
   /** The same for interfaces, whose every member JSON has to keep. */
   step<Value extends object>(
     name: string,
-    work: (signal: AbortSignal) => (Value & IfJson<Value>) | Promise<Value & IfJson<Value>>,
+    work: (signal: AbortSignal, about: StepAbout) => (Value & IfJson<Value>) | Promise<Value & IfJson<Value>>,
+    options?: StepOptions,
   ): Promise<Value>;
+
+  /**
+   * Calls a tool of an MCP server, named in `tools` as `server/tool`. A step: its answer is stored, and the call is made again only if no
+   * answer was. Throws `Refused` for a tool outside `tools` or one whose description changed, `Retryable` if the server does not answer.
+   */
+  tool(name: string, input?: JsonObject, options?: ToolOptions): Promise<ToolAnswer>;
 
   /** Time at which this handling first began, in ms since the epoch: the same on every re-run. */
   readonly now: number;
   /** A number in [0, 1), the same sequence on every re-run. */
   random(): number;
-  /** For models and other services, never for the network. Aborted with the run; call it inside `step`. */
-  readonly fetch: typeof globalThis.fetch;
+  /**
+   * For models and other services, never for the network; call it inside `step`. Aborted with the run, and after `timeout` (default 30 s)
+   * without an answer: `Retryable` (`fetch_deadline`). Each call is a line of the log with method, host, path and status. At most 200 for
+   * one event.
+   */
+  readonly fetch: (input: string | URL | Request, init?: RequestInit & { readonly timeout?: Duration }) => Promise<Response>;
   /** The specialist's own value, stored when the handler returns. At most 256 KiB of JSON. */
   state: JsonObject;
   readonly log: Logger;
@@ -85,8 +133,14 @@ interface Actions {
 }
 
 /** `act` of a specialist that may do these operations, with the type of its state: the actions outside `may` are missing. */
-export type ActFor<May extends string, State = JsonObject> = Omit<Act, keyof Actions | "perform" | "state"> & {
+export type ActFor<May extends string, State = JsonObject, Tool extends string = never> = Omit<
+  Act,
+  keyof Actions | "perform" | "state" | "tool"
+> & {
   readonly [Action in keyof Actions as Actions[Action] extends May ? Action : never]: Act[Action];
+} & {
+  /** Calls a tool of `tools`, as a step. */
+  readonly [Method in "tool" as [Tool] extends [never] ? never : Method]: (name: Tool, ...rest: Rest<Act["tool"]>) => Promise<ToolAnswer>;
 } & {
   /** The specialist's own value, stored when the handler returns. At most 256 KiB of JSON. */
   state: State;
@@ -94,6 +148,7 @@ export type ActFor<May extends string, State = JsonObject> = Omit<Act, keyof Act
   perform(operation: May, call: { readonly target?: Target; readonly input?: JsonObject }, options?: IntentOptions): IntentRef;
 };
 
+type Rest<Method extends (first: never, ...rest: never[]) => unknown> = Parameters<Method> extends [unknown, ...infer More] ? More : [];
 type Page = { readonly limit?: number; readonly cursor?: string };
 
 /** Reads, charged to the quota and stored with the run. A read that the quota cannot afford now suspends the run. */

@@ -25,7 +25,7 @@ const READ_AGAIN_MS = 2 * SECOND;
 const MAX_POSTS_READ = 32;
 const MAX_MISSED_NUDGES = 200;
 /** Delays before the retries of a delivery whose content cannot be fetched, which is then parked. */
-const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
+const DELIVERY_RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
 
 /** Delay after a 429 or 401, which are not caused by the delivery. */
 const KEYS_FAULT_MS = MINUTE;
@@ -373,7 +373,7 @@ async function putOff(
 ): Promise<void> {
   const { store, clock, log } = parts;
   const now = clock.now();
-  const delay = RETRY_DELAYS_MS[delivery.attempts];
+  const delay = DELIVERY_RETRY_DELAYS_MS[delivery.attempts];
   if (at !== undefined) await store.delayDelivery(delivery.seq, { dueAt: at, failed: false, note });
   else if (delay !== undefined) await store.delayDelivery(delivery.seq, { dueAt: now + delay, failed: true, note });
   else {

@@ -1,8 +1,8 @@
 /** Definition files: every format loads, and loads again after a change. */
 import { SECOND } from "../../src/core/units.ts";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { loadDefinitions } from "../../src/config/definitions.ts";
+import { createDefinitionLoader, loadDefinitions } from "../../src/config/definitions.ts";
 import { CREDITS, HOUR, MICROS_PER_UNIT, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { defineSpecialist } from "../../src/specialist/definition.ts";
@@ -119,5 +119,47 @@ describe("loading again", () => {
     const { definitions, problems } = await loading;
     expect(definitions).toHaveLength(1);
     expect(problems).toMatchObject([{ code: "load_timeout", file: join(root, "a.ts") }]);
+  });
+});
+
+describe("a loader", () => {
+  const FILES = {
+    "scout.ts": 'import { bio } from "./parts/words.ts";\nexport default { handle: "scout", bio };',
+    "parts/words.ts": 'export const bio = "one";',
+    "quill.yaml": "handle: quill",
+  };
+
+  test("gives the definition it has until one of its files changes, or until it is told to renew", async () => {
+    const { root, write } = project(FILES);
+    const loader = createDefinitionLoader();
+    const load = async () =>
+      (await loadDefinitions(root, undefined, loader)).definitions.map(({ load: number, specialist: { bio } }) => [number, bio]);
+    expect(await load()).toEqual([
+      [1, ""],
+      [2, "one"],
+    ]);
+    expect([...loader.files().keys()].map((path) => relative(root, path)).toSorted()).toEqual(Object.keys(FILES).toSorted());
+    write("parts/words.ts", 'export const bio = "other";');
+    expect(await load()).toEqual([
+      [1, ""],
+      [3, "other"],
+    ]);
+    loader.renew((path) => path.endsWith("words.ts"));
+    expect(await load()).toEqual([
+      [1, ""],
+      [4, "other"],
+    ]);
+    loader.renew();
+    expect((await load()).map(([number]) => number)).toEqual([5, 6]);
+  });
+
+  test("loads a broken one each time, and knows the files it was made of", async () => {
+    const { root, write } = project({ ...FILES, "parts/words.ts": "export const bio = ;" });
+    const loader = createDefinitionLoader();
+    const { problems } = await loadDefinitions(root, undefined, loader);
+    expect(problems).toMatchObject([{ file: join(root, "parts/words.ts"), definition: join(root, "scout.ts"), line: 1, column: 20 }]);
+    expect(loader.files().has(join(root, "parts/words.ts"))).toBe(true);
+    write("parts/words.ts", FILES["parts/words.ts"]);
+    expect((await loadDefinitions(root, undefined, loader)).problems).toEqual([]);
   });
 });

@@ -176,3 +176,31 @@ export const helped = defineSpecialist({
 export function loose(may: readonly string[]): SpecialistDefinition {
   return { handle: "loose", may, on: { "post.created": (created, act) => void act.reply(created, act.post("yes").intent) } };
 }
+
+export const tooled = defineSpecialist({
+  handle: "tooled",
+  tools: ["weather/forecast"],
+  on: {
+    "post.created": async (_created, act) => {
+      const { ok, text } = await act.tool("weather/forecast", { city: "Bern" }, { deadline: "5s" });
+      same<typeof ok, boolean>();
+      void text.length;
+      // @ts-expect-error `tools` has no such tool
+      await act.tool("weather/warnings");
+    },
+  },
+});
+
+export const toolless = defineSpecialist({
+  handle: "toolless",
+  on: {
+    // @ts-expect-error a definition without tools has none to call
+    "post.created": (_created, act) => act.tool("weather/forecast"),
+  },
+});
+
+export const unnamed = defineSpecialist({
+  handle: "unnamed",
+  // @ts-expect-error a tool names its server
+  tools: ["forecast"],
+});

@@ -141,6 +141,15 @@ export class Commits {
     return waitIn(this.#hard, value);
   }
 
+  /** Accepts nothing more: the file is damaged. */
+  damaged(verdict: string): void {
+    this.#lose(
+      new Fatal("store_lost", `the store is damaged: ${verdict}`, {
+        hint: "no more requests are sent; restore a backup, and keep the damaged file, because it records what was sent",
+      }),
+    );
+  }
+
   /** Runs at once, in the open transaction; undone if it throws. */
   undoable<Result>(run: () => Result): Result {
     return this.#now(run);
@@ -230,10 +239,13 @@ export class Commits {
   /** A failed commit may have been written or not: nothing more is accepted, because only a restart reads the truth. */
   #lose(cause: unknown): RetinueError {
     if (this.#lost !== undefined) return this.#lost;
-    const lost = new Fatal("store_lost", `the store could not commit: ${messageOf(cause)}`, {
-      cause,
-      hint: "no more requests are sent; free disk space or repair the disk, then start again",
-    });
+    const lost =
+      cause instanceof Fatal && cause.code === "store_lost"
+        ? cause
+        : new Fatal("store_lost", `the store could not commit: ${messageOf(cause)}`, {
+            cause,
+            hint: "no more requests are sent; free disk space or repair the disk, then start again",
+          });
     this.#lost = lost;
     this.#open = false;
     try {

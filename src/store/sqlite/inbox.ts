@@ -69,8 +69,8 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
       if (arrival.events.some(({ via }) => via === "webhook")) await commits.synced();
       return result;
     },
-    claimEvents: (specialist, now, limit) =>
-      present.eventCount(specialist) === 0 ? NO_EVENTS : claim(specialist, now, limit).map((event) => claimed(event, now)),
+    claimEvents: (specialist, now, limit, hasRoom) =>
+      present.eventCount(specialist) === 0 ? NO_EVENTS : claim(specialist, now, limit, hasRoom).map((event) => claimed(event, now)),
     committed: () => commits.committed(),
     retryEvent(seq, { notBefore, failed, note }) {
       const event = present.events.get(seq);
@@ -116,9 +116,9 @@ function createClaims(db: DatabaseSync, { present, rows }: Pick<InboxParts, "pre
       present.putEvent(event);
     }
   };
-  const claim = (specialist: Handle, now: number, limit: number): readonly LiveEvent[] => {
+  const claim = (specialist: Handle, now: number, limit: number, hasRoom?: (kind: string) => boolean): readonly LiveEvent[] => {
     fill(specialist, now);
-    const { taken, poisoned } = claimable(present.of(specialist).events.values(), now, limit, () => present.hasLastChance());
+    const { taken, poisoned } = claimable(present.of(specialist).events.values(), now, limit, () => present.hasLastChance(), hasRoom);
     for (const event of poisoned)
       change(event, now, {
         state: "parked",

@@ -306,6 +306,6 @@ describe("a thread of its own", () => {
 
   it("is refused to a definition that came from no file", () => {
     const made = createSpecialist({ handle: "made", isolate: "worker" });
-    expect(() => isolation.check(made)).toThrow(expect.objectContaining({ code: "isolate_needs_file" }) as Error);
+    expect(() => isolation.use(made)).toThrow(expect.objectContaining({ code: "isolate_needs_file" }) as Error);
   });
 });
