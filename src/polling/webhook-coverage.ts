@@ -61,6 +61,8 @@ interface Standing {
   readonly kinds: Set<string>;
   /** News recently reported by deliveries, with its time. */
   readonly recent: Map<string, number>;
+  /** No time in it is earlier. */
+  oldest: number;
   /** Recent reports that did not name their object, and that no poll has matched yet: each stands for one event. */
   readonly credits: Credit[];
   /** News that polls found and no delivery has reported yet. */
@@ -128,6 +130,7 @@ export function createWebhookCoverage(clock: Clock): WebhookCoverage {
         else {
           standing.waiting.delete(one.news);
           remember(standing.recent, one.news, now);
+          standing.oldest = Math.min(standing.oldest, now);
         }
       }
       standing.told += 1;
@@ -177,7 +180,7 @@ function createKeeper(clock: Clock) {
 function newStanding({ kinds, ...counts }: StoredCoverage): Standing {
   const keptState = stateOf(counts.told, counts.missedInRow);
   const kept = { keptAt: -Infinity, keptState, keptKinds: kinds.length };
-  return { ...counts, ...kept, kinds: new Set(kinds), recent: new Map(), credits: [], waiting: new Map() };
+  return { ...counts, ...kept, kinds: new Set(kinds), recent: new Map(), oldest: Infinity, credits: [], waiting: new Map() };
 }
 
 function stateOf(told: number, missedInRow: number): WebhookState {
@@ -187,15 +190,23 @@ function stateOf(told: number, missedInRow: number): WebhookState {
 
 /** Counts news as missed that has waited too long for a delivery. */
 function settle(standing: Standing, now: number): Standing {
-  for (const [news, { at }] of standing.waiting) {
-    if (at > now - GRACE_MS) break;
-    standing.waiting.delete(news);
-    standing.missed += 1;
-    standing.missedInRow += 1;
-  }
-  for (const [news, at] of standing.recent) {
-    if (at > now - REMEMBERED_MS) break;
-    standing.recent.delete(news);
+  if (standing.waiting.size > 0)
+    for (const [news, { at }] of standing.waiting) {
+      if (at > now - GRACE_MS) break;
+      standing.waiting.delete(news);
+      standing.missed += 1;
+      standing.missedInRow += 1;
+    }
+  // Each delivery settles: most find nothing old.
+  if (standing.oldest <= now - REMEMBERED_MS) {
+    standing.oldest = Infinity;
+    for (const [news, at] of standing.recent) {
+      if (at > now - REMEMBERED_MS) {
+        standing.oldest = at;
+        break;
+      }
+      standing.recent.delete(news);
+    }
   }
   if (standing.credits.length > 0) {
     const remembered = standing.credits.findIndex(({ at }) => at > now - REMEMBERED_MS);
@@ -225,6 +236,7 @@ function spend(credits: Credit[], groups: readonly string[]): boolean {
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
+  if (map.size <= MAX_REMEMBERED) return;
   const oldest = map.keys().next();
-  if (map.size > MAX_REMEMBERED && oldest.done !== true) map.delete(oldest.value);
+  if (oldest.done !== true) map.delete(oldest.value);
 }

@@ -113,8 +113,11 @@ export function hintedReads(
   return readsFor(word !== undefined && Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined);
 }
 
-export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: string | undefined }, meant: Meant): Meaning {
-  const text = utf8(delivery.body);
+/** A delivery, with its body as text if that is known. */
+type Readable = { readonly body: Uint8Array; readonly kind: string | undefined; readonly text?: string | undefined };
+
+export function meaningOf(delivery: Readable, meant: Meant): Meaning {
+  const text = delivery.text ?? utf8(delivery.body);
   if (text === undefined) return { kind: "unreadable", why: "the body is not UTF-8" };
   const body = parseJson(text);
   if (!isObject(body)) return { kind: "unreadable", why: "the body is not a JSON object within the depth limit" };
