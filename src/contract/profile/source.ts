@@ -98,6 +98,8 @@ const operation = z
     price,
     /** Place of the actual cost in the answer, in units of the price's currency. Other places are ignored. */
     charged: paths,
+    /** How long the network honours an idempotency key: after that, an idempotent action is read back before it is sent again. */
+    keyLifetimeMs: longerThanZero,
     /** Requests of quota that one call costs. */
     weight: z.number().int().min(1).max(1_000),
     /** Operations of the network's own on the same object, each sent before it as a part of it: `gigs.start` before `jobs.submit`. */
