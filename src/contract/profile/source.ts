@@ -18,6 +18,7 @@ import {
   word,
   words,
 } from "./source-values.ts";
+import { webhooks } from "./webhook-source.ts";
 
 /** `free`; `unknown`, for which the operation is refused; a fixed amount; or the input that states the amount, in credits. */
 export const price = z.union(
@@ -256,33 +257,6 @@ const auth = z.strictObject({
   /** The lifetime of a token if its answer does not state one. */
   tokenLifetimeMs: longerThanZero,
   refreshEarlyMs: duration,
-});
-
-const webhooks = z.strictObject({
-  /**
-   * Signature scheme of deliveries. `auto`: any of the signed schemes that fits; `header`: an HMAC of the raw body in a header (also
-   * GitHub's); `body`: a member of the body; `path`: the secret is part of the address; `none`: unsigned.
-   */
-  scheme: z.enum(["auto", "standard", "header", "stripe", "body", "path", "none"]),
-  /** Headers that may carry the signature. */
-  signature: headers,
-  /** Paths into the body, if the signature is one of its members. */
-  signatureFields: paths,
-  signaturePrefix: z.string().max(50),
-  /** Headers. */
-  deliveryIdHeaders: headers,
-  timestampHeaders: headers,
-  /** Paths into the body. */
-  deliveryId: paths,
-  kind: paths,
-  /** Headers that name the kind, if the body does not. */
-  kindHeaders: headers,
-  object: paths,
-  occurrence: paths,
-  /** Maps the network's word for an event kind to ours (or `x:<name>`). */
-  kinds: z.record(word, z.string().regex(/^(?:x:)?[a-z][a-z0-9.-]{0,60}$/, 'one of our event kinds, or "x:<name>"')),
-  /** Maps the network's word for its Guardian's decision on a pending action. */
-  decisions: z.record(word, z.enum(["approved", "rejected"])),
 });
 
 const timing = z.strictObject({
