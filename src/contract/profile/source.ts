@@ -182,8 +182,9 @@ const trustTier = capability.extend({
 });
 
 const tier = capability.extend({
-  perHour: z.number().int().positive().optional(),
-  perDay: z.number().int().positive().optional(),
+  /** Null: the network has no such limit. */
+  perHour: z.number().int().positive().nullable().optional(),
+  perDay: z.number().int().positive().nullable().optional(),
 });
 
 const errors = z.strictObject({
