@@ -243,6 +243,7 @@ export const ERROR_CODES = [
   "other_words",
   "no_read_back",
   "read_back_failed",
+  "read_back_too_long",
   "attempts_spent",
   "pending_approval",
   "given_up",

@@ -43,7 +43,7 @@ export async function examinable(invented: Invented, words?: Words): Promise<Exa
   for (const job of jobs.slice(0, 3)) board.begin(job, visitor);
   for (const job of jobs.slice(0, 2)) board.hand(job, visitor, "done");
   await clock.advance(4 * MINUTE);
-  const written = parse(readFileSync(join(import.meta.dirname, invented.profile), "utf8")) as ProfileSource;
+  const written = truthOf(invented.name);
   const truth = words === undefined ? written : profileInWords(written, words);
   const transport: Transport = async ({ method, path, headers, body = "" }) => {
     await clock.advance(3 * SECOND); // some networks limit bursts
@@ -59,7 +59,7 @@ export async function examinable(invented: Invented, words?: Words): Promise<Exa
     clock,
     truth,
     marks: marksIn(truth),
-    document: JSON.stringify(nameless(openApiDocument("b", resolveProfile(written)))),
+    document: documentOf(written),
     connect: (profile) => {
       const client = createClient({ profile, baseUrl: ORIGIN, clock, transport });
       const key = new Secret(invented.key);
@@ -73,6 +73,16 @@ export async function examinable(invented: Invented, words?: Words): Promise<Exa
       };
     },
   };
+}
+
+/** The profile by which a network is joined. */
+export function truthOf(name: string): ProfileSource {
+  return parse(readFileSync(join(import.meta.dirname, `${name}.yaml`), "utf8")) as ProfileSource;
+}
+
+/** Its OpenAPI document, in its own words alone. */
+export function documentOf(truth: ProfileSource): string {
+  return JSON.stringify(nameless(openApiDocument("b", resolveProfile(truth))), undefined, 1);
 }
 
 function marksIn({ extends: set, name, operations = {}, extra, auth, headers, idempotencyHeader }: ProfileSource): ProfileSource {
