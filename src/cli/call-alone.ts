@@ -9,8 +9,8 @@ import { planCast, requireBaseUrl } from "../runtime/launch.ts";
 import { launchOn, type Stage } from "./session.ts";
 
 export async function callAlone(stage: Stage, query: CallQuery): Promise<CallResult> {
-  const { clock, loadConfig } = stage.context;
-  const config = await loadConfig();
+  const { clock } = stage.context;
+  const config = await stage.context.loadConfig();
   const baseUrl = requireBaseUrl(config);
   const { profile, roster, loader } = await planCast(config, clock);
   const alone = { ...roster, definitions: [definitionOf(roster, query.handle)] };

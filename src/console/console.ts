@@ -1,6 +1,6 @@
 /** Serves liveness, readiness and status of the process over HTTP, as JSON. */
 import type { AnyCode } from "../core/error-codes.ts";
-import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
+import fastify, { type FastifyReply } from "fastify";
 import { messageOf } from "../core/errors.ts";
 import { bearsToken } from "../core/bearer.ts";
 import { cannotListen } from "../core/port-errors.ts";

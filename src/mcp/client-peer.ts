@@ -1,12 +1,14 @@
 /** The optional package that speaks the client's side of the protocol. */
+import type * as Client from "@modelcontextprotocol/client";
+import type * as Stdio from "@modelcontextprotocol/client/stdio";
 import { loadPeer, type Peer } from "../core/peer.ts";
 
 const CLIENT_PEER: Peer = { name: "@modelcontextprotocol/client", version: "2.4.0" };
 
 /** The loaded package. */
 export interface ClientSdk {
-  readonly client: typeof import("@modelcontextprotocol/client");
-  readonly stdio: typeof import("@modelcontextprotocol/client/stdio");
+  readonly client: typeof Client;
+  readonly stdio: typeof Stdio;
 }
 
 /** Throws `Misconfigured` (`peer_missing`). */

@@ -1,8 +1,9 @@
 /** One specialist as an MCP server: its operations as tools; its inbox, limits and explanations as resources. */
+import type * as Sdk from "@modelcontextprotocol/server";
 import type { CallToolResult, McpServer, ReadResourceResult } from "@modelcontextprotocol/server";
 import PQueue from "p-queue";
 import { splitCall } from "../contract/call-schema.ts";
-import { Refused, Retryable } from "../core/errors.ts";
+import { Refused, Retryable, RetinueError } from "../core/errors.ts";
 import type { Explanation } from "../guardian/explanation.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import type { Guardian } from "../guardian/guardian.ts";
@@ -11,7 +12,7 @@ import { toolName, type OfferedTool } from "./offered-tools.ts";
 import { answerOf, failureAnswer, UNTRUSTED } from "./tool-answer.ts";
 
 /** The loaded package. */
-export type ServerSdk = typeof import("@modelcontextprotocol/server");
+export type ServerSdk = typeof Sdk;
 
 /** The part of the Guardian's interface that a client of one specialist reaches. No order of a Guardian is in it. */
 export type Desk = Pick<Guardian, "call" | "inbox" | "status" | "why">;
@@ -98,10 +99,14 @@ async function call({ operation, tool }: OfferedTool, given: unknown, options: S
   }
 }
 
-function addResources(sdk: ServerSdk, server: McpServer, { handle, desk }: ServerOptions, bounded: Bounded): void {
+function addResources(sdk: ServerSdk, server: McpServer, options: ServerOptions, bounded: Bounded): void {
+  const { handle, desk } = options;
   const json = { mimeType: "application/json" };
   const read = async (uri: URL, look: () => Promise<object>): Promise<ReadResourceResult> => {
-    const value = await bounded(look);
+    const value = await bounded(look).catch((error: unknown) => {
+      options.onError(error);
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InternalError, reasonOf(error));
+    });
     const text = JSON.stringify({ note: DATA, ...value });
     return { contents: [{ uri: uri.href, ...json, text, _meta: { [UNTRUSTED]: true } }] };
   };
@@ -115,6 +120,13 @@ function addResources(sdk: ServerSdk, server: McpServer, { handle, desk }: Serve
   server.registerResource("why", new sdk.ResourceTemplate("retinue://why/{id}", { list: undefined }), why, (uri, { id }) =>
     read(uri, async () => ownExplanation(await desk.why({ id: decodeURIComponent(String(id)) }), handle)),
   );
+}
+
+/** The reason for which a resource cannot be read; an error that is none of ours stays with the owner. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof RetinueError)) return "unexpected: the output of retinue mcp says why";
+  const { hint } = error.details;
+  return `${error.code}: ${error.message}${hint === undefined ? "" : `; ${hint}`}`;
 }
 
 function limitsOf(snapshot: Snapshot, handle: string): object {

@@ -33,7 +33,7 @@ export interface McpOverHttp {
 /** Listens on loopback only. Throws `Retryable` (`port_in_use`) or `Misconfigured` (`cannot_listen`). */
 export async function serveOverHttp(sdk: ServerSdk, factory: ServerFactory, options: HttpServerOptions): Promise<McpOverHttp> {
   const { port, token, onError } = options;
-  const handler = sdk.createMcpHandler(factory.create, {
+  const handler = sdk.createMcpHandler(() => factory.create(), {
     maxRequestBodySize: MAX_BODY_BYTES,
     maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: onError,

@@ -40,7 +40,7 @@ export async function serveOverStdio(
     input.pause();
     output.once("drain", () => void (input.destroyed || input.resume()));
   };
-  const server = serveStdio(factory.create, { transport, onerror: onError, maxSubscriptions: MAX_SUBSCRIPTIONS });
+  const server = serveStdio(() => factory.create(), { transport, onerror: onError, maxSubscriptions: MAX_SUBSCRIPTIONS });
   input.on("data", paced);
   return { over, close: () => server.close() };
 }

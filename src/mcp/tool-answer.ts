@@ -1,7 +1,7 @@
 /** Results of calls as answers of a tool: the outcome in our words, text of others in a block that is marked as such. */
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { Effect } from "../contract/operations.ts";
-import { messageOf, RetinueError } from "../core/errors.ts";
+import { Misconfigured, RetinueError } from "../core/errors.ts";
 import { defined } from "../core/defined.ts";
 import type { CallResult } from "../guardian/call-operation.ts";
 
@@ -75,9 +75,12 @@ export function failureAnswer(effect: Effect, error: unknown): CallToolResult {
   const { hint, expected } = error.details;
   const lost = effect !== "read" && error.code === "control_lost" ? LOST : undefined;
   const advice = [lost, expected === undefined ? undefined : `expected ${expected}`, hint].filter((one) => one !== undefined).join("; ");
+  // A mistake in the settings is told in our own words; another message may quote the network.
+  const isOurs = error instanceof Misconfigured;
+  const said = `failed: ${error.code}${isOurs ? `: ${error.message}` : ""}${advice === "" ? "" : ` (${advice})`}`;
   return {
     isError: true,
-    content: [ours(`failed: ${error.code}${advice === "" ? "" : ` (${advice})`}`), ...foreign(messageOf(error))],
+    content: [ours(said), ...(isOurs ? [] : foreign(error.message))],
     structuredContent: { code: error.code },
   };
 }

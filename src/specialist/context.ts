@@ -52,8 +52,7 @@ class Context implements RunContext {
   readonly #inputs: (string | undefined)[] = [];
   #open = true;
   #steps = 0;
-  #step: Act["step"] | undefined;
-  #tool: Act["tool"] | undefined;
+  #stepping: Pick<Act, "step" | "tool"> | undefined;
   #reads: Reads | undefined;
   #fetch: Act["fetch"] | undefined;
   #random: Random | undefined;
@@ -69,16 +68,16 @@ class Context implements RunContext {
     this.act = new RunAct(this);
   }
 
-  get step(): Act["step"] {
-    return (this.#step ??= createSteps(this.request, this.#tools, () => this.#another()));
+  get stepping(): Pick<Act, "step" | "tool"> {
+    if (this.#stepping === undefined) {
+      const another = (): void => this.#another();
+      this.#stepping = { step: createSteps(this.request, this.#tools, another), tool: createTool(this.request, this.#tools, another) };
+    }
+    return this.#stepping;
   }
 
   get fetch(): Act["fetch"] {
     return (this.#fetch ??= createFetch(this.request, () => this.signal));
-  }
-
-  get tool(): Act["tool"] {
-    return (this.#tool ??= createTool(this.request, this.#tools, () => this.#another()));
   }
 
   get read(): Reads {
@@ -283,11 +282,11 @@ class RunAct implements Act {
   }
 
   get step(): Act["step"] {
-    return this[CONTEXT].step;
+    return this[CONTEXT].stepping.step;
   }
 
   get tool(): Act["tool"] {
-    return this[CONTEXT].tool;
+    return this[CONTEXT].stepping.tool;
   }
 
   get random(): Act["random"] {

@@ -56,6 +56,16 @@ test("an error that is none of ours is kept from the client", async () => {
   expect(errors).toMatchObject([{ message: "/home/owner/private" }]);
 });
 
+test("a resource that cannot be read names its reason and what to do, and nothing that is none of ours", async () => {
+  const { client, errors } = await deskClient({
+    inbox: () => Promise.reject(new Retryable("store_in_use", "another process has the store", { hint: "stop it" })),
+    status: () => Promise.reject(new Error("/home/owner/private")),
+  });
+  await expect(client.readResource({ uri: "retinue://inbox" })).rejects.toThrow("store_in_use: another process has the store; stop it");
+  await expect(client.readResource({ uri: "retinue://limits" })).rejects.toThrow("unexpected: the output of retinue mcp says why");
+  expect(errors).toHaveLength(2);
+});
+
 test("`why` explains the specialist's own, and nothing of others", async () => {
   const explained = (handle: string, found?: readonly Explanation[]): Explanation => ({
     id: "e1",

@@ -1,6 +1,6 @@
 /** Each outcome of a call as an answer: our words first, text of others marked, nothing to be called twice. */
 import { expect, test } from "vitest";
-import { Refused } from "../../src/core/errors.ts";
+import { Misconfigured, Refused } from "../../src/core/errors.ts";
 import { answerOf, failureAnswer, UNTRUSTED } from "../../src/mcp/tool-answer.ts";
 import { INTENT_STATES } from "../../src/outbox/intent.ts";
 import { textsOf } from "../harness/mcp-project.ts";
@@ -33,8 +33,12 @@ test.each(INTENT_STATES)("a write that is %s is told with its id, and the networ
   expect(others.at(-1)).toBe(HOSTILE);
   expect(answer.structuredContent).toMatchObject({ intent: "int_1", state });
   expect(answer.isError === true).toBe(!["confirmed", "proposed", "ready", "sending", "pending"].includes(state));
-  const isStored = !["confirmed", "refused", "cancelled"].includes(state);
-  if (isStored) expect(ours).toContain("Do not call it again");
+  expect(ours.includes("Do not call it again")).toBe(!["confirmed", "refused", "cancelled"].includes(state));
+});
+
+test("a mistake in the settings is told in our own words", () => {
+  const answer = failureAnswer("read", new Misconfigured("key_missing", "scout has no key", { hint: "set RETINUE_KEY_SCOUT" }));
+  expect(textsOf(answer)).toEqual(["failed: key_missing: scout has no key (set RETINUE_KEY_SCOUT)"]);
 });
 
 test("an error of ours keeps its code and advice, and marks its message, which may quote others", () => {

@@ -275,7 +275,7 @@ test("a tool is answered by the test, and refused outside `tools` or without an 
     on: { "post.created": async ({ content = "" }, act) => act.post((await act.tool("weather/forecast", { city: content })).text) },
   });
   const asked = post({ content: "Bern" });
-  const tools = { "weather/forecast": ({ city }: JsonObject) => `sunny in ${String(city)}` };
+  const tools = { "weather/forecast": ({ city }: JsonObject) => (city === "Bern" ? "sunny in Bern" : "rain") };
   expect(await handle(teller, "post.created", asked, { tools })).toMatchObject({ intents: [{ input: { content: "sunny in Bern" } }] });
   await expect(handle(teller, "post.created", asked)).rejects.toMatchObject({ code: "no_tool" });
   const without: SpecialistDefinition = { ...teller, tools: [] };

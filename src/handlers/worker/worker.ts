@@ -117,7 +117,7 @@ function requestOf(order: RunOrder, signal: AbortSignal): RunRequest {
     rules: rulesByQuestion(),
     read: (call) => ask(run, { what: "read", call }),
     callTool: (call) => ask(run, { what: "tool", call }),
-    saveStep: async (name, value) => void (await ask(run, { what: "saveStep", name, value })),
+    saveStep: (name, value) => ask(run, { what: "saveStep", name, value }),
     newIntentId: () => question({ what: "intent-id" }),
     fetch: (input, init) => globalThis.fetch(input, init),
     clock,
