@@ -25,7 +25,7 @@ interface Known {
 
 export interface KeyObligations {
   readonly owed: Obligations;
-  /** Those that are expected to need their requests within the hour. */
+  /** The obligations expected to need their requests within the hour. */
   readonly soon: Obligations;
   /** Called when watched jobs or keys change. */
   forget(): void;
