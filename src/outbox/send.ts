@@ -33,7 +33,7 @@ export function sendable(parts: OutboxDependencies, member: Member): readonly In
   return due;
 }
 
-/** Those that are not being sent. */
+/** The intents that are not being sent. */
 function idle(due: readonly Intent[], inFlight: ReadonlySet<number>): readonly Intent[] {
   return due.filter(({ seq }) => !inFlight.has(seq));
 }

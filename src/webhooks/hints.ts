@@ -64,7 +64,7 @@ export function createHints(parts: WebhookDependencies): Hints {
 }
 
 /**
- * Reads the lists of those that an earlier process was told of by webhook, since this one has no receiver: their next polls may be half an
+ * Reads the lists whose news an earlier process got by webhook, since this one has no receiver: their next polls may be half an
  * hour away.
  */
 export async function pollWithoutReceiver(parts: WebhookDependencies, members: readonly Member[]): Promise<void> {

@@ -296,7 +296,7 @@ class Reception implements Webhooks {
       rememberSecret(this.#parts, this.#settings.networkSecrets, handle, now);
       if (state.kind === "registered") {
         coverage.resume(handle);
-        // Nobody was told of what happened before it was made.
+        // No delivery reported what happened before it was made.
         if (state.isNew === true && coverage.of(handle).state !== "unknown") this.#readLists(member);
       }
       if (state.kind === "notNeeded") return;

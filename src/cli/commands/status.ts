@@ -50,7 +50,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     out.line(paint.yellow(`Paused: ${scope === EVERYONE ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
   for (const { scope, currency, reason, since } of frozen) {
     out.line(paint.red(`Frozen since ${moment(since, at)}: ${freezeReason(scope, currency, reason)}`));
-    out.line(`  once you have looked: ${unfreezeCommand(scope)}`);
+    out.line(`  after checking: ${unfreezeCommand(scope)}`);
   }
   out.line();
   showFailing(snapshot, at, cwd, out);
@@ -68,7 +68,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     },
     { title: "this day", value: ({ quota }) => windowText(quota?.day), align: "right" },
     { title: "spent", value: spentText, align: "right" },
-    { title: "next look", value: (row) => nextLook(row, at) },
+    { title: "next poll", value: (row) => nextLook(row, at) },
   ]);
   showWaits(snapshot, out);
   showUnread(snapshot, out);
@@ -220,9 +220,9 @@ const LANE: { readonly [lane: string]: string } = {
   obligation: "deliver what it owes",
   reply: "reply",
   act: "act",
-  watch: "look after what it follows",
-  poll: "look for news",
-  explore: "look around",
+  watch: "check watched objects",
+  poll: "poll",
+  explore: "explore",
 };
 
 function section(out: Output, title: string, rest = ""): void {

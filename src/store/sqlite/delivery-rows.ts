@@ -8,7 +8,7 @@ import { parseJson } from "../../core/json.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import { createUnhandledDeliveries, type UnhandledDeliveries } from "./unhandled-deliveries.ts";
-import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { DeliveryArrival, DeliveryEnd, DeliveryStore, StoredCoverage, Nudge, StoredDelivery } from "../deliveries.ts";
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */

@@ -6,7 +6,7 @@ import { asHandle, asIntentId } from "../../core/ids.ts";
 import { LIVE, type LiveIntent } from "../../live/live-intent.ts";
 import type { Intent } from "../../outbox/intent.ts";
 import { sqlStates, stateOf } from "./intent-states.ts";
-import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
+import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./columns.ts";
 
 export interface IntentRows {
   write(intents: readonly LiveIntent[]): void;
