@@ -187,7 +187,7 @@ function showWebhooks({ url, route, unsigned, counts, specialists }: WebhooksSho
     { title: "specialist", value: (row) => row.handle },
     { title: "webhook", value: (row) => webhookText(row, at) },
     { title: "health", value: (row) => row.health.state },
-    { title: "told", value: (row) => row.health.told, align: "right" },
+    { title: "reported", value: (row) => row.health.reported, align: "right" },
     { title: "missed", value: (row) => row.health.missed, align: "right" },
     { title: "not understood", value: (row) => kindsIn(row, "parked") },
     { title: "not handled", value: (row) => kindsIn(row, "unhandled") },

@@ -78,12 +78,12 @@ test.each(["id", "kind"] as const)("what no delivery told of is missed, where de
   const { clock, network, handled, health, happen } = await watching(tells);
   await happen("post", "post", "post", "like");
   await clock.advance(5 * MINUTE);
-  expect(await health()).toMatchObject({ state: "healthy", told: 4, missed: 0 });
+  expect(await health()).toMatchObject({ state: "healthy", reported: 4, missed: 0 });
   network.faults.addDelivery({ fault: { kind: "lost" } });
   await happen("post", "post", "like", "post");
   await clock.advance(2 * HOUR);
   expect(handled).toHaveLength(8);
-  expect(await health()).toMatchObject({ state: "unhealthy", told: 4, missed: 4 });
+  expect(await health()).toMatchObject({ state: "unhealthy", reported: 4, missed: 4 });
 });
 
 test("what was told of and cannot be read at once is not missed because a poll finds it first", async () => {
