@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { durationMs, SECOND } from "../core/units.ts";
+import { answer } from "../specialist/answer.ts";
 import { quietHours, watchStart } from "../specialist/specialist.ts";
 import { OWN_PREFIX } from "./environment.ts";
 import {
@@ -15,6 +16,7 @@ import {
   spend,
   text,
   tier,
+  variableName,
   wholeNumber,
   words,
   zone,
@@ -58,13 +60,10 @@ const operationName = z
   .regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, expected('the name of an operation, such as "posts.reply"'));
 const operations = z.array(operationName, expected('a list of operations, such as ["posts.reply"]')).max(200);
 
-const variableName = z
-  .string(expected("the name of an environment variable"))
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, expected('the name of an environment variable, such as "OPENAI_API_KEY"; never its value'))
-  .refine(
-    (name) => !name.startsWith(OWN_PREFIX),
-    expected("a variable of your own; RETINUE_* are known as secrets, and no definition gets them"),
-  );
+const secretName = variableName.refine(
+  (name) => !name.startsWith(OWN_PREFIX),
+  expected("a variable of your own; RETINUE_* are known as secrets, and no definition gets them"),
+);
 
 const code = z.custom<(...args: unknown[]) => void | Promise<void>>((value) => typeof value === "function", expected("a function"));
 
@@ -106,7 +105,7 @@ const data = {
   review: operations.optional(),
   spend: spend.optional(),
   brakes: brakes.optional(),
-  secrets: z.array(variableName, expected('a list of environment variables, such as ["OPENAI_API_KEY"]')).max(MAX_SECRETS).optional(),
+  secrets: z.array(secretName, expected('a list of environment variables, such as ["OPENAI_API_KEY"]')).max(MAX_SECRETS).optional(),
   lanes: lanes.optional(),
   deadline: positiveDuration.optional(),
   initialState: z.record(z.string(), z.unknown(), expected("an object of JSON values")).optional(),
@@ -116,12 +115,30 @@ const data = {
     .optional(),
 };
 
-export const dataDefinition = z.strictObject(data, expected("a specialist: at least a handle"));
+const EVENT_NAME = "a kind of event, or x:<name> for one of the profile's";
+const eventKind = z.union([z.enum(EVENT_KINDS), z.string().regex(/^x:[a-z][\w.-]*$/, expected(EVENT_NAME))], expected(EVENT_NAME));
+/** Events of a data file whose `on` names none. */
+const MODEL_EVENTS: readonly z.output<typeof eventKind>[] = ["mention.created", "reply.created"];
 
-const eventKind = z.union(
-  [z.enum(EVENT_KINDS), z.string().regex(/^x:[a-z][\w.-]*$/)],
-  expected("a kind of event, or x:<name> for one of the profile's"),
-);
+/** A data file holds no code: a model answers the events that it names. */
+export const dataDefinition = z
+  .strictObject(
+    {
+      ...data,
+      model: text.min(1, expected("the name of a model")).optional(),
+      on: z.array(eventKind, expected('a list of events that the model answers, such as ["mention.created"]')).min(1).optional(),
+    },
+    expected("a specialist: at least a handle"),
+  )
+  .refine(({ model, on }) => on === undefined || model !== undefined, {
+    path: ["on"],
+    ...expected("a model that answers these events: model: <its name in the settings>"),
+  })
+  .transform(({ model, on, ...rest }) => {
+    if (model === undefined) return rest;
+    return { ...rest, on: Object.fromEntries((on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })])) };
+  });
+
 const handlers = z.partialRecord(eventKind, code, expected("handlers by kind of event"));
 
 export const codeDefinition = z.strictObject(

@@ -7,6 +7,7 @@ import { isScrubbable, MIN_SCRUBBED_LENGTH } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { Environment } from "./environment.ts";
+import type { ModelSettings } from "./model-settings.ts";
 import { mistake, nearest, warning, type Problem } from "./problem.ts";
 
 /** A key that is read on each use, so that a changed file or `.env` takes effect without a restart. */
@@ -34,7 +35,7 @@ export function handleVariable(prefix: string, handle: string): string {
   return `${prefix}_${handle.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
-const HOLDS_KEY = /^RETINUE_(?:KEY_.*|GUARDIAN_KEY)(?<!_FILE)$/;
+const HOLDS_KEY = /^RETINUE_(?:KEY_.*|GUARDIAN_KEY|MODEL_KEY(?:_.*)?)(?<!_FILE)$/;
 const HOLDS_SECRETS = /^RETINUE_(?:WEBHOOK_SECRET(?:_.*)?|CONSOLE_TOKEN)$/;
 
 function secretsByName(environment: Environment): readonly (readonly [name: string, secret: string])[] {
@@ -47,6 +48,14 @@ function secretsByName(environment: Environment): readonly (readonly [name: stri
 /** Every secret that stands in the environment itself: keys, the webhooks' secrets, the console's token. */
 export function environmentSecrets(environment: Environment): readonly Secret[] {
   return secretsByName(environment).map(([, secret]) => new Secret(secret));
+}
+
+/** The keys of models, wherever their variables stand. */
+export function modelSecrets(environment: Environment, models: { readonly [name: string]: Pick<ModelSettings, "key"> }): readonly Secret[] {
+  return Object.values(models).flatMap(({ key }) => {
+    const value = key === undefined ? undefined : environment.get(key);
+    return value === undefined ? [] : [new Secret(value)];
+  });
 }
 
 /** The values of environment variables that definitions name under `secrets`. */

@@ -17,6 +17,7 @@ const OWN_EXTENSION = extname(import.meta.url);
 /** The package's entry points, as files of this copy of the runtime. */
 const DOORS: { readonly [specifier: string]: string } = {
   retinue: new URL(`../index${OWN_EXTENSION}`, import.meta.url).href,
+  "retinue/model": new URL(`../model${OWN_EXTENSION}`, import.meta.url).href,
   "retinue/testing": new URL(`../testing${OWN_EXTENSION}`, import.meta.url).href,
 };
 
@@ -24,7 +25,7 @@ let hooked = false;
 let loadings = 0;
 
 /**
- * Resolves `retinue` and `retinue/testing` to this copy from any importing file, and reloads the files that a definition imports together
+ * Resolves `retinue` and its other doors to this copy from any importing file, and reloads the files that a definition imports together
  * with it. Once per process; Node cannot scope it.
  */
 function hookOnce(): void {

@@ -8,7 +8,8 @@ import type { SpendCaps } from "../specialist/definition.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
-import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
+import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, modelSecrets, type KeyPlace } from "./key-sources.ts";
+import { checkModelKeys, checkModels } from "./model-settings.ts";
 import { isMistake, mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
 export interface Roster {
@@ -72,7 +73,10 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
     environment,
     written.map(({ specialist }) => specialist),
   );
-  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], [...environmentSecrets(environment), ...declared]);
+  const all = withoutSecrets(
+    [...problems, ...checkPrices(config, profile)],
+    [...environmentSecrets(environment), ...modelSecrets(environment, config.models), ...declared],
+  );
   return { definitions, drafts, problems: all, set: profile.set };
 }
 
@@ -137,7 +141,12 @@ export function checkRosterKeys(roster: Roster, config: Config, { anyNetwork = f
   const { network, environment, cwd } = config;
   const declared = written.flatMap(({ specialist, file }) => checkDeclared(specialist, file, environment));
   const ownProfile = anyNetwork || !/^set-[ab]$/.test(network.profile);
-  return [...declared, ...checkKeys(places, { set: roster.set, ownProfile, environment, cwd })];
+  const ofModels = checkModelKeys(
+    written.map(({ specialist }) => specialist),
+    config.models,
+    environment,
+  );
+  return [...declared, ...ofModels, ...checkKeys(places, { set: roster.set, ownProfile, environment, cwd })];
 }
 
 /** Handlers that usually write, and the write without which they can only read. */
@@ -175,6 +184,8 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
           hint: `add for example may: ["${writes[0]}"]`,
         }),
       );
+  const mayPay = [specialist.spend, config.guardian.spend].some((caps) => mayPayIn(caps, "usd"));
+  problems.push(...checkModels(specialist, file, { models: config.models, named: config.modelNames, mayPay }));
   return [...problems, ...checkWatch(file, specialist)];
 }
 
@@ -200,6 +211,11 @@ function checkPayable(name: string, file: string, { spend }: Specialist, profile
       hint: "set a cap, such as spend: { perDay: credits(20) }",
     }),
   ];
+}
+
+/** True if a cap of a period allows spending this currency. */
+function mayPayIn(caps: Specialist["spend"], currency: string): boolean {
+  return Object.entries(caps).some(([period, list]) => period !== "perAction" && list.some((cap) => cap.currency === currency));
 }
 
 /** Converts an error of ours about a part of a file to problems; none if nothing is thrown. */

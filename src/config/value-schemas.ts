@@ -31,6 +31,13 @@ export const handle = z
 
 export const tier = z.enum(TIERS, expected(`a tier (${TIERS.join(", ")})`));
 
+/** Expectation of a variable's name. A value that fails it may be the secret itself, so no message shows it. */
+export const VARIABLE_NAME = "the name of an environment variable";
+
+export const variableName = z
+  .string(expected(VARIABLE_NAME))
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, expected(`${VARIABLE_NAME}, such as "OPENAI_API_KEY"; never its value`));
+
 const DURATION = 'a duration such as "90s", "15m" or "1h30m" (a number is milliseconds)';
 
 /** A duration, kept as written. */

@@ -10,6 +10,7 @@ import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts
 import { announceIntent } from "../outbox/announce.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
+import type { Models } from "../model/models.ts";
 import type PQueue from "p-queue";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
@@ -43,6 +44,8 @@ export interface HandlerDependencies {
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
+  /** Undefined where no model may be asked. */
+  readonly models?: Models | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is interrupted. */
@@ -176,7 +179,10 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
 }
 
 /** Dependencies of one handling. */
-export type HandlingDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
+export type HandlingDependencies = Pick<
+  HandlerDependencies,
+  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "models" | "ending"
+>;
 
 /** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
 export class Handling implements RunRequest {
@@ -235,6 +241,11 @@ export class Handling implements RunRequest {
   async saveStep(name: string, value: Json): Promise<void> {
     refuseSecrets(this.#parts.scrubber, "what a step returned", [name, value]);
     await this.#parts.store.saveStep(this.event.seq, name, value);
+  }
+
+  get askModel(): RunRequest["askModel"] {
+    const { models } = this.#parts;
+    return models === undefined ? undefined : (call, signal) => models.ask(this.#member, this.event, call, signal);
   }
 
   newIntentId(): IntentId {

@@ -21,6 +21,7 @@ import type { Recovered, Store } from "../store/store.ts";
 import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
+import { openModels, type ModelAccess } from "./open-models.ts";
 import { createActs } from "../polling/action-counts.ts";
 import { noticeCalls } from "../polling/job-cadence.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
@@ -73,6 +74,8 @@ export interface RuntimeOptions {
   /** Time that a stop waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
+  /** The models that definitions may ask. Default: none. */
+  readonly models?: ModelAccess;
   /**
    * `refuse` for a dry run: it reads, handles and decides as usual, and the gateway sends no write. Default `send`. Its decisions are
    * stored as refused, so it must not use the project's own store: `launch` opens one in memory.
@@ -169,6 +172,7 @@ class Engine implements Runtime {
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
+      models: openModels({ ...options, clock, scrubber, halt: (handle) => unkeptHalts.of(handle) }),
       stopping: this.#stopping.signal,
       ending: this.#ending.signal,
       shared: createSharedLists(options.random),
@@ -378,5 +382,6 @@ class Engine implements Runtime {
     await sleep(clock, SECOND, over.signal);
     if (!over.signal.aborted) this.#options.log.warn("stopped before all answers had come", { open: this.#flow.open });
     else await idle;
+    await this.parts.models?.close();
   }
 }

@@ -134,6 +134,7 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
   nextDue: true,
   parkEvent: true,
   retryEvent: true,
+  endHold: true,
 };
 
 /** Wraps the store for a living process. `onCommit` gets every completed operation, even if the process died meanwhile. */

@@ -4,6 +4,7 @@ import { Refused } from "../core/errors.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
+import type { ModelCall } from "./model-call.ts";
 import type { OperationRules } from "./operation-rules.ts";
 
 /** Longest value that a specialist stores or a step returns, as JSON. */
@@ -28,6 +29,8 @@ export interface RunRequest {
   readonly deadlineMs: number;
   read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead>;
   saveStep(name: string, value: Json): Promise<void>;
+  /** Asks a model, paid from the specialist's caps: a `ModelAnswer`, or the time at which it may be asked. Undefined where there is none. */
+  readonly askModel?: ((call: ModelCall, signal: AbortSignal) => Promise<HandlerRead>) | undefined;
   newIntentId(): IntentId;
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;

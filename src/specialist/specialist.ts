@@ -16,6 +16,7 @@ import type {
   WatchFrom,
 } from "./definition.ts";
 import type { BrakeCaps } from "./intent-draft.ts";
+import { modelUseOf, type ModelUse } from "./model-call.ts";
 
 /** `"now"`, `"start"`, or a time in ms since the epoch. */
 export type WatchStart = "now" | "start" | number;
@@ -81,6 +82,8 @@ export interface Specialist {
   readonly initialState: JsonObject;
   readonly on: Handlers;
   readonly instructions: string | undefined;
+  /** The models that its behaviours ask, once for each behaviour. */
+  readonly models: readonly ModelUse[];
   /** Absolute path of the file it was loaded from; undefined if code created it. */
   readonly file: string | undefined;
 }
@@ -125,8 +128,16 @@ export function createSpecialist(definition: SpecialistDefinition, file?: string
     initialState: definition.initialState === undefined ? NO_STATE : firstState(definition.initialState),
     on: { ...definition.on },
     instructions: definition.instructions,
+    models: modelsOf(definition),
     file,
   });
+}
+
+function modelsOf({ on = {}, schedules = {}, instructions = "" }: SpecialistDefinition): readonly ModelUse[] {
+  const behaviours: readonly unknown[] = [...Object.values(on), ...Object.values(schedules).map((schedule): unknown => schedule["run"])];
+  const uses = behaviours.flatMap((behaviour) => modelUseOf(behaviour) ?? []);
+  if (uses.length === 0) return NOTHING;
+  return uses.map(({ model, hasInstructions }) => ({ model, hasInstructions: hasInstructions || instructions.trim() !== "" }));
 }
 
 /** A Guardian's overrides of a specialist's definition. */

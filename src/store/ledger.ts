@@ -9,6 +9,8 @@ export function ledgerOf(store: Ledger): Ledger {
     admit: (wanted, decide) => store.admit(wanted, decide),
     explain: (wanted, decide) => store.explain(wanted, decide),
     complete: (settlement) => store.complete(settlement),
+    openHold: (wanted, decide) => store.openHold(wanted, decide),
+    endHold: (end) => store.endHold(end),
     registerKey: (handle, key, quota, now) => store.registerKey(handle, key, quota, now),
     keyOf: (handle) => store.keyOf(handle),
     quotaUse: (key, now) => store.quotaUse(key, now),

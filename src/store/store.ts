@@ -8,6 +8,7 @@ import type { ApprovalStore, ControlStore } from "./controls.ts";
 import type { HistoryStore, Retention } from "./history.ts";
 import type { NetworkStateStore } from "./network-state.ts";
 import type { MetadataStore } from "./metadata.ts";
+import type { HoldStore } from "./holds.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import type { OutboxStore } from "./outbox.ts";
 
@@ -25,7 +26,7 @@ export interface Recovered {
  * The part of a store that a dry run shares with the project: usage of keys, spending, and a person's stops. A dry run keeps everything
  * else to itself.
  */
-export interface Ledger extends AdmissionStore, ControlStore, MetadataStore {
+export interface Ledger extends AdmissionStore, ControlStore, MetadataStore, HoldStore {
   /** At the start of a process that does not recover the rest of the store: continues the ledger's time. */
   beginLedger(now: number): Promise<void>;
   /** Stores that time has passed, so that a crash does not forget it: the windows of quota age by it. */

@@ -5,6 +5,7 @@ import type { GivenInput } from "../../specialist/operation-rules.ts";
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { LogFields, LogLevel } from "../../core/log.ts";
+import type { ModelCall } from "../../specialist/model-call.ts";
 import type { ReadCall, HandlerRead, RunRequest } from "../../specialist/run-request.ts";
 import type { OperationRule } from "../../specialist/operation-rules.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
@@ -28,6 +29,7 @@ export type ToWorker =
 
 /** Calls of a handler that are awaited. */
 export type Ask =
+  | { readonly what: "model"; readonly call: ModelCall }
   | { readonly what: "read"; readonly call: ReadCall }
   | { readonly what: "saveStep"; readonly name: string; readonly value: Json };
 

@@ -4,10 +4,11 @@ import { extname } from "node:path";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import { definitionVariables } from "../../config/environment.ts";
 import type { Clock, Timer } from "../../core/clock.ts";
-import { messageOf } from "../../core/errors.ts";
+import { messageOf, Refused } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { SECOND } from "../../core/units.ts";
-import type { RunRequest } from "../../specialist/run-request.ts";
+import type { ModelCall } from "../../specialist/model-call.ts";
+import type { HandlerRead, RunRequest } from "../../specialist/run-request.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
 import { decodeResult, encodeError, type Ask, type FromWorker, type Question, type RunOrder, type ToWorker } from "./messages.ts";
 import type { WorkerStart } from "./worker.ts";
@@ -177,6 +178,7 @@ export class WorkerThread {
   async #perform({ request, order }: Job, ask: number, about: Ask): Promise<void> {
     const answer = await answered(async () => {
       if (about.what === "read") return request.read(about.call, request.signal);
+      if (about.what === "model") return askModel(request, about.call);
       await request.saveStep(about.name, about.value);
       return undefined;
     });
@@ -218,6 +220,11 @@ export class WorkerThread {
         : `the handler's thread failed: ${messageOf(failure)}`;
     job.done(interrupted(memory ? "run_out_of_memory" : "run_exited", message));
   }
+}
+
+function askModel({ askModel, signal }: RunRequest, call: ModelCall): Promise<HandlerRead> {
+  if (askModel === undefined) throw new Refused("model_missing", `nothing answers the model "${call.model}" here`);
+  return askModel(call, signal);
 }
 
 function answerOf(request: RunRequest, about: Question) {

@@ -86,11 +86,8 @@ function requestOf(order: RunOrder, signal: AbortSignal): RunRequest {
   return {
     ...request,
     rules: rulesByQuestion(),
-    read: async (call) => {
-      const result = await ask(run, { what: "read", call });
-      if (result === undefined) throw new Fatal("worker_confused", "a read was answered without a result");
-      return result;
-    },
+    read: (call) => askFor(run, { what: "read", call }),
+    askModel: (call) => askFor(run, { what: "model", call }),
     saveStep: async (name, value) => void (await ask(run, { what: "saveStep", name, value })),
     newIntentId: () => question({ what: "intent-id" }),
     fetch: (input, init) => globalThis.fetch(input, init),
@@ -124,6 +121,12 @@ function ask(run: number, about: Ask): Promise<HandlerRead | undefined> {
   asked.set(number, answer);
   tell({ say: "ask", run, ask: number, about });
   return answer.promise;
+}
+
+async function askFor(run: number, about: Ask): Promise<HandlerRead> {
+  const result = await ask(run, about);
+  if (result === undefined) throw new Fatal("worker_confused", "a read was answered without a result");
+  return result;
 }
 
 let asking = 0;
