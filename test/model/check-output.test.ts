@@ -10,8 +10,6 @@ const check: OutputCheck = {
 };
 
 test.each([
-  ["Two minutes at 80 degrees.", undefined],
-  ["A test covers the error case, too: see chapter 3.", undefined],
   ["x".repeat(4_001), "longer than 4000"],
   ["The key is hunter2hunter2.", "secret"],
   ["The key is [secret].", "secret"],
@@ -26,7 +24,11 @@ test.each([
   ["Traceback (most recent call last):", "error message"],
   ["connect ECONNREFUSED 127.0.0.1:80", "error message"],
 ])("%j", (text, fault) => {
-  expect(faultOf(text, check)).toEqual(fault === undefined ? undefined : expect.stringContaining(fault));
+  expect(faultOf(text, check)).toContain(fault);
+});
+
+test.each(["Two minutes at 80 degrees.", "A test covers the error case, too: see chapter 3."])("%j may leave", (text) => {
+  expect(faultOf(text, check)).toBeUndefined();
 });
 
 test("every text of an input is checked, names included", () => {
