@@ -69,6 +69,8 @@ export interface Config {
   readonly prices: { readonly [operation: string]: "free" | "unknown" | Money };
   /** The usable models, by name. */
   readonly models: { readonly [name: string]: ModelSettings };
+  /** Reads the variable that holds a model's key, again on each use. */
+  readonly readModelKey: (variable: string) => string | undefined;
   /** Names of models in the config file, also of those with a mistake. */
   readonly modelNames: readonly string[];
   readonly retention: { readonly eventsMs: number; readonly intentsMs: number; readonly requestsMs: number };
@@ -170,6 +172,7 @@ export async function readConfig({
     },
     prices: values.prices ?? {},
     models: ofModels.models,
+    readModelKey: (variable) => environment.get(variable),
     modelNames: Object.keys(values.models ?? {}),
     retention: retention(values.retention),
     receiver: readReceiver(values, environment, problems, flags),

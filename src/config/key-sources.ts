@@ -7,7 +7,6 @@ import { isScrubbable, MIN_SCRUBBED_LENGTH } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { Environment } from "./environment.ts";
-import type { ModelSettings } from "./model-settings.ts";
 import { mistake, nearest, warning, type Problem } from "./problem.ts";
 
 /** A key that is read on each use, so that a changed file or `.env` takes effect without a restart. */
@@ -50,10 +49,16 @@ export function environmentSecrets(environment: Environment): readonly Secret[] 
   return secretsByName(environment).map(([, secret]) => new Secret(secret));
 }
 
+/** The models of the settings, and the way to their keys. */
+export interface ModelKeys {
+  readonly models: { readonly [name: string]: { readonly name: string; readonly key: string | undefined } };
+  readonly readModelKey: (variable: string) => string | undefined;
+}
+
 /** The keys of models, wherever their variables stand. */
-export function modelSecrets(environment: Environment, models: { readonly [name: string]: Pick<ModelSettings, "key"> }): readonly Secret[] {
+export function modelSecrets({ models, readModelKey }: ModelKeys): readonly Secret[] {
   return Object.values(models).flatMap(({ key }) => {
-    const value = key === undefined ? undefined : environment.get(key);
+    const value = key === undefined ? undefined : readModelKey(key);
     return value === undefined ? [] : [new Secret(value)];
   });
 }

@@ -5,7 +5,7 @@ import { parseBaseAddress } from "../contract/base-address.ts";
 import { defined } from "../core/defined.ts";
 import { durationMs, microDollars, MINUTE, SECOND, type Duration, type Money } from "../core/units.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { Environment } from "./environment.ts";
+import type { ModelKeys } from "./key-sources.ts";
 import { checkParts } from "./mistakes.ts";
 import { mistake, nearest, throwMistakes, warning, type Problem } from "./problem.ts";
 import { duration, expected, passes, text, variableName, wholeNumber } from "./value-schemas.ts";
@@ -265,10 +265,10 @@ function resolves(name: string): boolean {
 }
 
 /** Mistakes in the keys of the models that definitions ask. */
-export function checkModelKeys(specialists: readonly Specialist[], settings: ModelCheck["models"], environment: Environment): Problem[] {
+export function checkModelKeys(specialists: readonly Specialist[], { models: settings, readModelKey }: ModelKeys): Problem[] {
   const used = new Set(specialists.flatMap(({ models: uses }) => uses.map(({ model: name }) => name)));
   return Object.values(settings).flatMap(({ name, key }) => {
-    if (key === undefined || !used.has(name) || environment.get(key) !== undefined) return [];
+    if (key === undefined || !used.has(name) || readModelKey(key) !== undefined) return [];
     return [
       mistake("model_key_missing", `the model "${name}" has no key`, {
         expected: `a key in ${key}`,

@@ -75,7 +75,7 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
   );
   const all = withoutSecrets(
     [...problems, ...checkPrices(config, profile)],
-    [...environmentSecrets(environment), ...modelSecrets(environment, config.models), ...declared],
+    [...environmentSecrets(environment), ...modelSecrets(config), ...declared],
   );
   return { definitions, drafts, problems: all, set: profile.set };
 }
@@ -143,8 +143,7 @@ export function checkRosterKeys(roster: Roster, config: Config, { anyNetwork = f
   const ownProfile = anyNetwork || !/^set-[ab]$/.test(network.profile);
   const ofModels = checkModelKeys(
     written.map(({ specialist }) => specialist),
-    config.models,
-    environment,
+    config,
   );
   return [...declared, ...ofModels, ...checkKeys(places, { set: roster.set, ownProfile, environment, cwd })];
 }

@@ -178,7 +178,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       zone: config.guardian.zone,
       guardianCaps: config.guardian.spend,
       drainMs: config.drainMs,
-      models: { settings: config.models, readKey: (name) => config.environment.get(name) },
+      models: { settings: config.models, readKey: config.readModelKey },
       retention: config.retention,
       passive: options.passive ?? false,
       writes: options.writes ?? "send",
@@ -270,8 +270,8 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
 
 /** Lets the scrubber know every secret of the settings, before anything is opened. */
 function learnSecrets(planned: LaunchPlan, scrubber: Scrubber): void {
-  const { environment, models } = planned.config;
-  for (const secret of [...environmentSecrets(environment), ...modelSecrets(environment, models)]) scrubber.add(secret);
+  const { config } = planned;
+  for (const secret of [...environmentSecrets(config.environment), ...modelSecrets(config)]) scrubber.add(secret);
   learnDeclared(planned, planned.roster, scrubber);
 }
 

@@ -140,9 +140,10 @@ function problemsOfAddress(config: Config, settings: readonly Problem[]): Proble
   }
 }
 
-function secretsOf({ environment, models }: Config, roster: Roster): readonly Secret[] {
+function secretsOf(config: Config, roster: Roster): readonly Secret[] {
   const specialists = [...roster.definitions, ...roster.drafts].map(({ specialist }) => specialist);
-  return [...environmentSecrets(environment), ...modelSecrets(environment, models), ...declaredSecrets(environment, specialists)];
+  const { environment } = config;
+  return [...environmentSecrets(environment), ...modelSecrets(config), ...declaredSecrets(environment, specialists)];
 }
 
 /** Checks that the store does not belong to another network. */

@@ -77,10 +77,11 @@ async function recordingOf(context: Context, handle: string, given: string): Pro
   return withGuardian(context, (guardian) => guardian.recording({ id: given, handle }));
 }
 
-function scrubberOf({ environment, models }: Config, specialist: Specialist): Scrubber {
+function scrubberOf(config: Config, specialist: Specialist): Scrubber {
   const scrubber = new Scrubber();
+  const { environment } = config;
   const declared = declaredSecrets(environment, [specialist]);
-  for (const secret of [...environmentSecrets(environment), ...modelSecrets(environment, models), ...declared]) scrubber.add(secret);
+  for (const secret of [...environmentSecrets(environment), ...modelSecrets(config), ...declared]) scrubber.add(secret);
   return scrubber;
 }
 
