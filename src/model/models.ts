@@ -8,6 +8,7 @@ import type { AnyCode } from "../core/error-codes.ts";
 import { Misconfigured, messageOf, Refused, Retryable } from "../core/errors.ts";
 import { asJson } from "../core/json.ts";
 import { asKeyId } from "../core/ids.ts";
+import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
@@ -38,6 +39,8 @@ export interface ModelsOptions {
   /** Names the marks of data, and holds. */
   readonly random: Random;
   readonly scrubber: Scrubber;
+  /** Told of the beginning and the end of each wait, not of each event that waits. */
+  readonly log: Logger;
   readonly caps: (member: Member) => readonly Cap[];
   /** A halt that the store does not have. */
   readonly halt: (handle: string) => Stop | undefined;
@@ -68,6 +71,8 @@ const REST = { firstMs: 5 * SECOND, longestMs: 15 * MINUTE };
 const LONGEST_REST_MS = 6 * 60 * MINUTE;
 /** Delay where only a person ends a wait, or no time is known. */
 const ASK_AGAIN_MS = 30 * SECOND;
+/** Longest delay of an event that waits for money: a raised cap counts within it. */
+const LONGEST_WAIT_MS = 15 * MINUTE;
 /** Delay where all places of a model are taken: an event that waited in line would use up its deadline. */
 const BUSY_MS = 2 * SECOND;
 /** Time after the deadline of a call in which its end is stored; a hold that is left counts as spent. */
@@ -206,6 +211,7 @@ class AskedModels implements Models {
       if (failure.kind === "unusable") throw new Retryable("model_unusable_answer", failure.message, { cause: error });
       return this.#rest(line, startedAt, failure, key);
     }
+    if (line.rest !== undefined) this.#options.log.info("the model answers again", { model: settings.name });
     line.rest = undefined;
     this.#waits.delete(waitName(question));
     const tokens = tokensOf(generation.use);
@@ -234,20 +240,23 @@ class AskedModels implements Models {
   /** The event waits where time or a person ends it; a price that no cap allows is refused. */
   #notHeld(question: Question, verdict: Exclude<HoldVerdict, { readonly kind: "hold" }>, now: number): Waits {
     const message = `a call of the model "${question.call.model}": ${verdict.message}`;
-    if (verdict.kind === "refuse") throw new Refused(verdict.code, message, { hint: "raise the cap in usd, then retry" });
+    if (verdict.kind === "refuse") throw new Refused(verdict.code, `${message}; raise that cap, or name a cheaper model`);
     const until = verdict.until ?? now + ASK_AGAIN_MS;
     const name = waitName(question);
-    const since = this.#waits.get(name)?.since ?? now;
+    const { handle } = question.member.specialist;
+    const before = this.#waits.get(name);
+    if (before?.code !== verdict.rule) this.#options.log.warn(message, { handle, until: new Date(until).toISOString() });
+    const since = before?.since ?? now;
     if (this.#waits.size >= MAX_WAITS) this.#waits.clear();
     this.#waits.set(name, {
       model: question.call.model,
-      handle: question.member.specialist.handle,
+      handle,
       code: verdict.rule,
       message,
       since,
       until,
     });
-    return { suspendedUntil: until, reason: message };
+    return { suspendedUntil: Math.min(until, now + LONGEST_WAIT_MS), reason: message };
   }
 
   /** Asks the model no more for a time that grows with each failure. Calls that began before a failure count with it. */
@@ -261,6 +270,7 @@ class AskedModels implements Models {
     const { rest } = line;
     const failures = rest === undefined ? 1 : startedAt >= rest.until ? rest.failures + 1 : rest.failures;
     const waitMs = Math.max(backoffMs(REST, failures), Math.min(retryAfterMs ?? 0, LONGEST_REST_MS));
+    if (rest?.code !== code) this.#options.log.warn(message, { model: line.settings.name, until: new Date(now + waitMs).toISOString() });
     line.rest = { model: line.settings.name, code, message, since: rest?.since ?? now, until: now + waitMs, failures, key };
     return { suspendedUntil: line.rest.until, reason: message };
   }

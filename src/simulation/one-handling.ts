@@ -78,7 +78,8 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
   const reads: ReadCall[] = [];
   const store = openSqliteStore({ path: ":memory:", clock, random: random.fork("store") });
   const access = options.models && withoutKeys(options.models);
-  const models = openModels({ models: access, profile, store, clock, scrubber, random: random.fork("models"), halt: () => undefined });
+  const log = createLogger({ level: "debug", now: () => clock.now(), scrubber, sink: (line) => void lines.push(line) });
+  const models = openModels({ models: access, profile, store, clock, scrubber, log, random: random.fork("models"), halt: () => undefined });
   try {
     const { handle } = specialist;
     const id = asEventId(event.id ?? eventId(event.kind, textIn(isObject(event.payload) ? event.payload : {}, "id") ?? "1"));
@@ -95,7 +96,7 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
       random: random.fork("intents"),
       fetch: options.fetch,
       models,
-      log: createLogger({ level: "debug", now: () => clock.now(), scrubber, sink: (line) => void lines.push(line) }),
+      log,
       ending: new AbortController().signal,
     };
     const known = new Map(Object.entries(options.steps).map(([name, value]) => [`${STEP}${name}`, value]));

@@ -4,6 +4,7 @@ import { checkedModels, type ModelConfig } from "../../src/config/model-settings
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock, type Clock } from "../../src/core/clock.ts";
 import { asHandle } from "../../src/core/ids.ts";
+import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Scrubber } from "../../src/core/scrubber.ts";
 import { microDollars } from "../../src/core/units.ts";
@@ -74,6 +75,7 @@ export async function modelDesk({
     clock,
     random: random.fork("models"),
     scrubber,
+    log: silentLogger(),
     caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), { perDay: money }), ...capsOf(GUARDIAN, { perDay: money })],
     halt: halt ?? (() => undefined),
   });

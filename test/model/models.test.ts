@@ -190,11 +190,13 @@ describe("limits", () => {
     expect(desk.model.requests).toEqual([]);
   });
 
-  test("a cap that is reached lets the event wait until its window has room", async () => {
+  test("a cap that is reached lets the event wait, and a raised one counts within a quarter of an hour", async () => {
     const desk = await modelDesk({ script: { text: "Two minutes.", use: { input: 3_000, output: 0 } }, capMicros: 7_000 });
     expect(await desk.ask()).toHaveProperty("value");
     const second = await desk.ask();
     expect(waits(second)).toBeGreaterThan(MINUTE);
+    expect(waits(second)).toBeLessThanOrEqual(15 * MINUTE);
+    expect((desk.models.waits()[0]?.until ?? 0) - Date.now()).toBeGreaterThan(60 * MINUTE);
     expect(second).toMatchObject({ reason: expect.stringContaining("0.003 usd of the 0.007 usd") as string });
   });
 

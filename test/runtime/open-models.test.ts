@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
+import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Scrubber } from "../../src/core/scrubber.ts";
 import { openModels } from "../../src/runtime/open-models.ts";
@@ -34,7 +35,15 @@ test("a runtime without settings has no models; one with them waits for nothing 
   const clock = systemClock();
   const random = seededRandom(1);
   const store = openSqliteStore({ path: ":memory:", clock, random });
-  const needs = { profile: shippedProfile("b"), store, clock, random, scrubber: new Scrubber(), halt: () => undefined };
+  const needs = {
+    profile: shippedProfile("b"),
+    store,
+    clock,
+    random,
+    scrubber: new Scrubber(),
+    log: silentLogger(),
+    halt: () => undefined,
+  };
   expect(openModels(needs)).toBeUndefined();
   const models = openModels({ ...needs, models: { settings: {}, readKey: () => undefined } });
   expect(models?.waits()).toEqual([]);
