@@ -25,6 +25,7 @@ const FLOORS: readonly string[] = [
   "doctor",
   "runtime",
   "guardian",
+  "mcp",
   "console",
 ];
 const below = (room: string): readonly string[] => FLOORS.slice(0, FLOORS.indexOf(room));
@@ -47,6 +48,8 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   gateway: [...below("gateway"), "outbox/intent.ts"],
   // Models are paid and paced like requests, over sockets of their own.
   model: below("model"),
+  // The runtime is below the server, and joins the tools of other servers to its handlers.
+  runtime: [...below("runtime"), "mcp/tool-servers.ts"],
   // Networks are written from the interface, not from our client.
   "local-network": ["core", "contract"],
   // The real runtime against the local network, in virtual time.
@@ -61,6 +64,9 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
 
 /** A third-party package (or built-in that counts as one) and the folders or files that may import it. */
 const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
+  // Optional: loaded by a command or a definition that uses it.
+  "@modelcontextprotocol/client": ["src/mcp/"],
+  "@modelcontextprotocol/server": ["src/mcp/"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
   // Optional peers, loaded when a model is first asked. Their requests leave through `src/model/model-fetch.ts`.
   ai: ["src/model/provider.ts"],
@@ -71,8 +77,8 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   croner: ["src/schedule/cron.ts"],
   dotenv: ["src/config/"],
   eventemitter3: ["src/core/events.ts"],
-  fastify: ["src/local-network/", "src/console/"],
-  "p-queue": ["src/runtime/", "src/handlers/"],
+  fastify: ["src/local-network/", "src/console/", "src/mcp/"],
+  "p-queue": ["src/runtime/", "src/handlers/", "src/mcp/", "src/cli/commands/mcp.ts"],
   undici: ["src/client/", "src/local-network/"],
   yaml: ["src/config/"],
   zod: ["src/contract/", "src/config/"],

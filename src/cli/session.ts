@@ -86,7 +86,7 @@ function logLevelOf({ flags, cwd, env }: Context): LogLevel {
 export function launchOn(
   stage: Stage,
   plan: LaunchPlan,
-  options: Pick<LaunchOptions, "writes" | "passive" | "networkName" | "anyNetwork" | "lookMs" | "onLoaded"> = {},
+  options: Pick<LaunchOptions, "writes" | "passive" | "networkName" | "anyNetwork" | "isolation" | "isHasty" | "onLoaded"> = {},
 ): Promise<Launched> {
   const { log, scrubber, announcer, context, lifetime } = stage;
   const { config } = plan;

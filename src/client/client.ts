@@ -154,6 +154,15 @@ function withoutSecrets(answer: WireAnswer, scrubber: Scrubber): WireAnswer {
 }
 
 function cleanHeaders(headers: WireHeaders, scrubber: Scrubber): WireHeaders {
+  for (const name in headers) {
+    const value = headers[name];
+    if (scrubber.holds(name) || (typeof value === "string" ? scrubber.holds(value) : value !== undefined))
+      return cutHeaders(headers, scrubber);
+  }
+  return headers;
+}
+
+function cutHeaders(headers: WireHeaders, scrubber: Scrubber): WireHeaders {
   const json = JSON.stringify(headers);
   const clean = scrubber.blankJson(json);
   return clean === json ? headers : (JSON.parse(clean) as WireHeaders);

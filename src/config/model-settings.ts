@@ -8,7 +8,7 @@ import type { Specialist } from "../specialist/specialist.ts";
 import type { ModelKeys } from "./key-sources.ts";
 import { checkParts } from "./mistakes.ts";
 import { mistake, nearest, throwMistakes, warning, type Problem } from "./problem.ts";
-import { duration, expected, passes, text, variableName, wholeNumber } from "./value-schemas.ts";
+import { duration, expected, passes, text, anyVariableName, wholeNumber } from "./value-schemas.ts";
 
 /** The wire forms that are spoken. */
 export const PROVIDERS = ["openai-compatible", "anthropic"] as const;
@@ -79,7 +79,7 @@ const model = z.strictObject(
     provider: z.enum(PROVIDERS, expected(`"openai-compatible" (most servers, local ones too) or "anthropic"`)),
     address: text.refine(isAddress, expected("a base address, such as http://127.0.0.1:11434/v1")).optional(),
     model: text.min(1).optional(),
-    key: variableName.optional(),
+    key: anyVariableName.optional(),
     context: wholeNumber(1, MAX_TOKENS),
     output: wholeNumber(1, MAX_TOKENS).optional(),
     prices: z.strictObject({ input: price, output: price }, expected("{input, output}: US dollars for a million tokens")).optional(),

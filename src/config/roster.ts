@@ -5,9 +5,10 @@ import type { Profile } from "../contract/profile/profile.ts";
 import { tierLimits } from "../contract/tiers.ts";
 import { defined } from "../core/defined.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
+import { handlerOf } from "../specialist/handlers.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
-import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
+import { givenDefinitions, loadDefinitions, type DefinitionLoader, type LoadedDefinition } from "./definitions.ts";
 import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, modelSecrets, type KeyPlace } from "./key-sources.ts";
 import { checkModelKeys, checkModels } from "./model-settings.ts";
 import { isMistake, mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
@@ -27,6 +28,8 @@ export interface RosterOptions {
   readonly profile: Profile;
   /** Definitions given in code, in place of the folder. */
   readonly given?: readonly unknown[] | undefined;
+  /** Default: loads all definitions afresh. */
+  readonly loader?: DefinitionLoader | undefined;
   /** Throws `Misconfigured` on an unusable expression. */
   readonly checkCron: (expression: string, zone: string) => void;
   /** Mistakes in caps: contradictions, unknown currencies. */
@@ -41,14 +44,14 @@ export interface CapProblem {
 }
 
 /** Loads the definitions of a project, applies overrides, and checks all of it, except keys: see `checkRosterKeys`. */
-export async function loadRoster({ config, profile, given, checkCron, checkCaps }: RosterOptions): Promise<Roster> {
-  const loaded = given === undefined ? await loadDefinitions(config.agents) : givenDefinitions(given);
+export async function loadRoster({ config, profile, given, loader, checkCron, checkCaps }: RosterOptions): Promise<Roster> {
+  const loaded = given === undefined ? await loadDefinitions(config.agents, undefined, loader) : givenDefinitions(given);
   const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
   const strangers = Object.keys(config.specialists).filter((handle) => !known.includes(handle));
   const enabled = (one: readonly LoadedDefinition[]): readonly LoadedDefinition[] =>
     one
       .filter(({ specialist }) => config.specialists[specialist.handle]?.enabled !== false)
-      .map(({ file, specialist }) => ({ file, specialist: withOverride(specialist, config.specialists[specialist.handle] ?? {}) }));
+      .map((one) => ({ ...one, specialist: withOverride(one.specialist, config.specialists[one.specialist.handle] ?? {}) }));
   const definitions = enabled(loaded.definitions);
   const drafts = enabled(loaded.drafts);
   const problems = [...loaded.problems];
@@ -185,7 +188,7 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
       );
   const mayPay = [specialist.spend, config.guardian.spend].some((caps) => mayPayIn(caps, "usd"));
   problems.push(...checkModels(specialist, file, { models: config.models, named: config.modelNames, mayPay }));
-  return [...problems, ...checkWatch(file, specialist)];
+  return [...problems, ...checkWatch(file, specialist), ...checkTools(file, specialist, config)];
 }
 
 /** Checks that permitted operations can be paid: an unknown price is refused, and so is money without a cap. */
@@ -215,6 +218,20 @@ function checkPayable(name: string, file: string, { spend }: Specialist, profile
 /** True if a cap of a period allows spending this currency. */
 function mayPayIn(caps: Specialist["spend"], currency: string): boolean {
   return Object.entries(caps).some(([period, list]) => period !== "perAction" && list.some((cap) => cap.currency === currency));
+}
+
+/** Checks that the tools are those of servers that the settings name. */
+function checkTools(file: string, { tools }: Specialist, { mcp }: Config): Problem[] {
+  const known = Object.keys(mcp);
+  const strangers = tools.filter((tool) => !known.some((server) => tool.startsWith(`${server}/`)));
+  return strangers.map((tool) => {
+    const near = nearest(tool.slice(0, tool.indexOf("/")), known);
+    return mistake("tool_server_unknown", `tools: the config file has no MCP server for "${tool}"`, {
+      file,
+      expected: known.length === 0 ? "servers under mcp in the config file" : `a tool of ${known.join(" or ")}`,
+      hint: near === undefined ? "add the server under mcp" : `did you mean "${near}"?`,
+    });
+  });
 }
 
 /** Converts an error of ours about a part of a file to problems; none if nothing is thrown. */
@@ -252,7 +269,8 @@ function checkOperation(name: string, list: string, file: string, profile: Profi
   return [];
 }
 
-function checkWatch(file: string, { watch, on }: Specialist): Problem[] {
+function checkWatch(file: string, specialist: Specialist): Problem[] {
+  const { watch, on, concurrency } = specialist;
   const off: [string, boolean][] = [
     ["post.created", watch.feed === undefined && watch.communities.length === 0],
     ["job.listed", watch.jobs === undefined],
@@ -265,6 +283,26 @@ function checkWatch(file: string, { watch, on }: Specialist): Problem[] {
       hint: "turn it on in watch, or remove the handler",
     }),
   );
+  for (const kind of Object.keys(concurrency.byKind))
+    if (handlerOf(specialist, kind) === undefined)
+      problems.push(
+        warning("concurrency_unused", `concurrency names ${kind}, for which there is no handler`, {
+          file,
+          hint: "remove it, or add the handler",
+        }),
+      );
+  for (const { name, expiresMs, onPileUp } of specialist.schedules)
+    if (specialist.may.length > 0 && expiresMs === undefined && onPileUp === "keep")
+      problems.push(
+        warning(
+          "schedule_never_expires",
+          `schedules.${name} states no expiresIn: an action of it that states none either never expires, and is sent however late`,
+          {
+            file,
+            hint: 'add expiresIn, such as "1h", or onPileUp: "newest"',
+          },
+        ),
+      );
   const idle = EVENT_KINDS.every((kind) => !Object.hasOwn(on, kind));
   return watch.feed !== undefined && idle
     ? [

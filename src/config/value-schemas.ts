@@ -4,6 +4,7 @@ import { TIERS } from "../contract/tiers.ts";
 import { LANES } from "../contract/operations.ts";
 import { isHandle } from "../core/ids.ts";
 import { credits, durationMs, type Duration, type Money } from "../core/units.ts";
+import { OWN_PREFIX } from "./environment.ts";
 
 const MAX_TEXT = 10_000;
 const MAX_LIST = 1_000;
@@ -34,7 +35,8 @@ export const tier = z.enum(TIERS, expected(`a tier (${TIERS.join(", ")})`));
 /** Expectation of a variable's name. A value that fails it may be the secret itself, so no message shows it. */
 export const VARIABLE_NAME = "the name of an environment variable";
 
-export const variableName = z
+/** The name of any variable, our own ones included. */
+export const anyVariableName = z
   .string(expected(VARIABLE_NAME))
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, expected(`${VARIABLE_NAME}, such as "OPENAI_API_KEY"; never its value`));
 
@@ -104,3 +106,18 @@ function sumOf(shares: unknown): number {
 export const zone = z
   .string(expected('a time zone such as "Europe/London"'))
   .refine((name) => passes(() => new Intl.DateTimeFormat("en", { timeZone: name })), expected('a time zone such as "Europe/London"'));
+
+/** The name of a variable that definitions, or the tools of their servers, may get. */
+export const variableName = anyVariableName.refine(
+  (name) => !name.startsWith(OWN_PREFIX),
+  expected("a variable of your own; RETINUE_* are known as secrets, and no definition gets them"),
+);
+
+const TOOL = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_./-]{1,128}$/;
+/** `server/tool`. */
+export const toolName = z
+  .templateLiteral([z.string(), "/", z.string()], expected('a tool, such as "weather/forecast"'))
+  .refine(
+    (name) => TOOL.test(name),
+    expected("a tool, such as \"weather/forecast\": the server's name in the config file, then the tool's"),
+  );

@@ -5,7 +5,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Exchange } from "../client/client.ts";
-import type { Sample, Samples } from "./examine-records.ts";
+import { placesIn, type Sample, type Samples } from "./examine-records.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
 import { findList, findSingle, guessFields, pathFor } from "./guess-shapes.ts";
 import { applied } from "./draft-profile.ts";
@@ -38,7 +38,9 @@ export async function* examineSingles(profile: Profile, ask: Ask, samples: Sampl
       const place = placeIn(profile, record, answer, sample);
       if (tries === 0) yield placed(name, record, answer, sample, place);
       if (place === undefined) break;
-      const found = moreIn(profile, record, valueAt(bodyOf(answer), fieldPath(place)), sample, unseen);
+      const whole = valueAt(bodyOf(answer), fieldPath(place));
+      if (isObject(whole)) samples.set(record, withWhole(samples.get(record) ?? [], sample, whole));
+      const found = moreIn(profile, record, whole, sample, unseen);
       if (found.finding !== undefined) yield found.finding;
       unseen = found.unseen;
       if (unseen.length === 0 || record !== "post") break;
@@ -125,8 +127,11 @@ function moreIn(
     return false;
   });
   if (proposals.length === 0) return { unseen };
-  const guessed = proposals.map(({ path, value: paths }) => `${path[2] ?? ""} at ${Array.isArray(paths) ? String(paths[0]) : ""}`);
-  return { finding: finding("shapes", "warning", `a whole ${record} also shows ${guessed.join(", ")}`, proposals), unseen };
+  return { finding: finding("shapes", "warning", `a whole ${record} also shows ${placesIn(proposals)}`, proposals), unseen };
+}
+
+function withWhole(known: readonly Sample[], { id }: Sample, whole: JsonObject): readonly Sample[] {
+  return known.map((one) => (one.id === id ? { ...one, whole } : one));
 }
 
 /** True for a list of objects that each have the id of a post. */

@@ -110,14 +110,30 @@ function waysToPage(profile: Profile, page: Exchange): Paging[] {
       : parametersFor(profile, cursor.path).map((parameter) => ({ style: "cursor" as const, parameter, next: [cursor.path] }))),
     next("page", "page"),
     next("offset", "offset"),
+    ...unnamed(hints, idsOf(page.outcome)).flatMap(({ path }) =>
+      [nameOf(path), ...CURSOR_PARAMETERS].map((parameter) => ({ style: "cursor" as const, parameter, next: [path] })),
+    ),
     next("page", "p"),
     next("offset", "skip"),
   ];
 }
 
+/** A value that no name tells: the id of the last item, the number of items so far, or a long key. */
+function unnamed(hints: readonly { readonly path: string; readonly value: Json }[], ids: readonly string[]): typeof hints {
+  const isCursor = (value: Json): boolean =>
+    value === ids.length || (typeof value === "string" && (value === ids.at(-1) || (value.length >= LONG_KEY && /^\S+$/.test(value))));
+  return hints.filter(({ value }) => isCursor(value)).slice(0, 1);
+}
+
+const LONG_KEY = 12;
+
+function nameOf(path: string): string {
+  return path.split(".").at(-1) ?? path;
+}
+
 /** The profile's parameter first, then one named like the cursor's place: `page_token` in `next_page_token`. */
 function parametersFor({ paging }: Profile, path: string): readonly string[] {
-  const name = path.split(".").at(-1) ?? path;
+  const name = nameOf(path);
   const stem = name.replace(/^next[_-]?/i, "");
   const derived = stem === "" ? [] : [stem.slice(0, 1).toLowerCase() + stem.slice(1)];
   return [...new Set([paging.parameter, ...derived, ...CURSOR_PARAMETERS, name])];

@@ -3,12 +3,13 @@ import { fieldPath, firstAt, valueAt } from "../contract/reading/field-path.ts";
 import { FIELDS, isReadableRecord, NEEDS_ID, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
 import { createPins } from "../contract/reading/pinned-fields.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import { readList } from "../contract/reading/read-answer.ts";
+import { readList, readRecord } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
-import { besideOf, findList, guessEmpty, guessFields, unitIn, type FieldGuess } from "./guess-shapes.ts";
+import { besideOf, findList, flatten, guessEmpty, guessFields, unitIn, type FieldGuess } from "./guess-shapes.ts";
+import { scalarsBeside } from "./examine-paging.ts";
 import { proposeStates } from "./meanings.ts";
 
 export const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
@@ -34,6 +35,8 @@ export interface Sample {
   readonly handle?: string;
   /** As shown in its list. */
   readonly item: JsonObject;
+  /** As shown alone. */
+  readonly whole?: JsonObject;
 }
 
 /** Objects of every kind seen, the most informative first. */
@@ -67,7 +70,10 @@ export async function* examineLists(profile: Profile, ask: Ask, samples: Samples
       continue;
     }
     isAnyThere = true;
-    yield examineList(profile, name, operation.record, bodyOf(answer), samples);
+    const body = bodyOf(answer);
+    yield operation.list
+      ? examineList(profile, name, operation.record, body, samples)
+      : examineAlone(profile, name, operation.record, body, samples);
   }
   // If everything is missing, the address is wrong.
   if (isAnyThere && missing.length > 0)
@@ -98,20 +104,44 @@ export function examineList(profile: Profile, name: string, record: ReadableReco
   const list = valueAt(body, fieldPath(place));
   const items = Array.isArray(list) ? list.filter((item): item is JsonObject => isObject(item)) : [];
   if (items.length === 0) return finding("shapes", "note", `${name} is empty, so its records could not be examined`, proposals);
+  return examineItems(profile, { name, record, place, items, proposals }, samples);
+}
 
+/** A read that gives one object where others have a list, such as one's own account. */
+function examineAlone(profile: Profile, name: string, record: ReadableRecord, body: Json | undefined, samples: Samples): Finding {
+  const read = readRecord(profile, record, body).record;
+  const object = read !== undefined && "raw" in read ? read.raw : body;
+  if (!isObject(object)) return finding("shapes", "problem", `${name} holds no object that can be found`);
+  return examineItems(profile, { name, record, place: "its own place", items: [object], proposals: [] }, samples);
+}
+
+interface Listed {
+  readonly name: string;
+  readonly record: ReadableRecord;
+  readonly place: string;
+  readonly items: readonly JsonObject[];
+  readonly proposals: readonly Proposal[];
+}
+
+function examineItems(profile: Profile, { name, record, place, items, proposals: known }: Listed, samples: Samples): Finding {
   const guesses = guessRecord(profile, record, items);
-  proposals.push(...guesses.proposals);
+  const proposals: Proposal[] = [...known, ...guesses.proposals];
   const after = drafted(profile, proposals);
   const read = readEach(after, record, items);
   sample(read, record, samples);
   if (record === "job") proposals.push(...openWords(after, items, read), ...moneyIn(after, items));
 
   const summary = `${name}: ${items.length} items at ${place}, ${read.length} readable`;
-  const shown = [...guesses.proposals].map(({ path, value }) => `${path[2] ?? ""} at ${Array.isArray(value) ? String(value[0]) : ""}`);
-  const guessed = shown.length === 0 ? "" : `; proposed ${shown.join(", ")}`;
+  const shown = placesIn(guesses.proposals);
+  const guessed = shown === "" ? "" : `; proposed ${shown}`;
   const severity = read.length === 0 ? "problem" : proposals.length > 0 ? "warning" : "ok";
   const unseen = guesses.unseen.length === 0 ? "" : `; not seen: ${guesses.unseen.join(", ")}`;
   return finding("shapes", severity, `${summary}${guessed}${unseen}`, proposals);
+}
+
+/** `content at words, createdAtMs at made`: proposed fields with their first place. */
+export function placesIn(proposals: readonly Proposal[]): string {
+  return proposals.map(({ path, value }) => `${path[2] ?? ""} at ${Array.isArray(value) ? String(value[0]) : ""}`).join(", ");
 }
 
 /** Proposes fields of a record from the items of one list. */
@@ -177,7 +207,7 @@ const PERSONS = [
 ] as const;
 
 /** The place of each field that the profile reads. */
-function winnersIn(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): ReadonlyMap<string, string> {
+export function winnersIn(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): ReadonlyMap<string, string> {
   const pins = createPins();
   readList({ ...profile, lists: { [record]: ["$"] } }, record, items, pins);
   return new Map([...pins.fields].map(([field, pin]) => [field, pin.path]));
@@ -206,7 +236,7 @@ function countedBy(path: string): number {
 }
 
 /** Proposes words for the state of offered jobs: a listed job can be applied for, whatever its state is called. */
-function openWords(profile: Profile, items: readonly JsonObject[], read: readonly NetworkRecord[]): readonly Proposal[] {
+export function openWords(profile: Profile, items: readonly JsonObject[], read: readonly NetworkRecord[]): readonly Proposal[] {
   if (!read.some((job) => job.kind === "job" && job.status === "unknown")) return [];
   const paths: readonly string[] = profile.records["job"]?.["status"] ?? [];
   const words = new Set(
@@ -234,7 +264,7 @@ function drafted(profile: Profile, proposals: readonly Proposal[]): Profile {
 }
 
 /** The items that the profile can read, wherever their list was. */
-function readEach(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): readonly NetworkRecord[] {
+export function readEach(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): readonly NetworkRecord[] {
   return readList({ ...profile, lists: { [record]: ["$"] } }, record, items).items ?? [];
 }
 
@@ -246,7 +276,7 @@ function placeOf(profile: Profile, record: ReadableRecord, body: Json | undefine
 
 /** Puts posts with replies first, because only they show where replies are. */
 function sample(read: readonly NetworkRecord[], record: ReadableRecord, samples: Samples): void {
-  const answered = (found: NetworkRecord): number => (found.kind === "post" ? (found.replyCount ?? 0) : 0);
+  const answered = (found: NetworkRecord): number => (found.kind === "post" ? (found.replyCount ?? countsIn(found.raw)) : 0);
   const known = read.flatMap((found): Sample[] => {
     if (!("id" in found) || found.id === undefined || !("raw" in found)) return [];
     const handle = "handle" in found ? found.handle : undefined;
@@ -257,8 +287,17 @@ function sample(read: readonly NetworkRecord[], record: ReadableRecord, samples:
   if (known.length > 0) samples.set(record, known.slice(0, MAX_SAMPLES));
 }
 
+/** Larger numbers are ids and times. */
+const MAX_COUNT = 1_000;
+
+/** The sum of the small numbers of an object: one of them may count its replies. */
+function countsIn(object: JsonObject): number {
+  const values = [...flatten([object]).values()].flat();
+  return values.reduce<number>((sum, value) => sum + (typeof value === "number" && value < MAX_COUNT ? value : 0), 0);
+}
+
 /** Requests objects that cannot exist, to learn the form of the network's refusals. */
-export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator<Finding> {
+export async function* examineErrors(profile: Profile, ask: Ask, truths: ReadonlySet<string> = new Set()): AsyncGenerator<Finding> {
   const operation = SINGLE_READS.find((name) => isThere(profile, name));
   if (operation === undefined)
     return void (yield finding("errors", "note", "refusals are not examined: the profile has no read of a single object"));
@@ -267,8 +306,9 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
   const { outcome } = answer;
   const body = bodyOf(answer);
   const isRead = (paths: readonly string[]): boolean => paths.some((path) => typeof valueAt(body, fieldPath(path)) === "string");
+  const failed = failedIn(profile, body, truths);
   if (outcome.class === "refused" && isRead(profile.errors.message) && isRead(profile.errors.code))
-    return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));
+    return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`, failed));
   const texts = stringsIn(body);
   const message =
     texts.find(({ path, text }) => /message|detail|description|reason|error|problem|msg/i.test(path) && /\s/.test(text)) ??
@@ -280,7 +320,16 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
   const proposals: Proposal[] = [{ path: ["errors", "message"], value: [message.path], isDoubtful: false }];
   if (code !== undefined)
     proposals.push({ path: ["errors", "code"], value: [code.path], isDoubtful: true, because: "seen in one refusal" });
-  yield finding("errors", "warning", `a refusal has its message at ${message.path}`, proposals);
+  yield finding("errors", "warning", `a refusal has its message at ${message.path}`, [...proposals, ...failed]);
+}
+
+/** A place that is true in every success and false in a refusal marks failures. */
+function failedIn({ errors }: Profile, body: Json | undefined, truths: ReadonlySet<string>): readonly Proposal[] {
+  const found = scalarsBeside(body).filter(({ path, value }) => value === false && truths.has(path) && !errors.failed.includes(path));
+  const value = [...errors.failed, ...found.map(({ path }) => path)];
+  return found.length === 0
+    ? []
+    : [{ path: ["errors", "failed"], value, isDoubtful: true, because: "false in one refusal, true elsewhere" }];
 }
 
 function stringsIn(value: Json | undefined, path = "", depth = 0): { readonly path: string; readonly text: string }[] {

@@ -5,10 +5,11 @@ import type { EndpointSet } from "../contract/operations.ts";
 import type { Exchange } from "../client/client.ts";
 import type { WireAnswer } from "../client/transport.ts";
 import { isReadableRecord } from "../contract/reading/fields.ts";
-import { examineOrder, examinePaging } from "./examine-paging.ts";
+import { examineOrder, examinePaging, scalarsBeside } from "./examine-paging.ts";
 import { examineErrors, examineLists, FEED, LISTS, listsOf, type ListOperation, type Samples } from "./examine-records.ts";
 import { examineBeside, examineSingles } from "./examine-objects.ts";
-import { isLimitHeader, proposeLimitHeaders } from "./meanings.ts";
+import { examineValues } from "./examine-values.ts";
+import { isLimitHeader, proposeCounters, proposeLimitHeaders } from "./meanings.ts";
 import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding } from "./finding.ts";
 
@@ -39,6 +40,10 @@ interface Vitals {
   readonly elapsedMs: number[];
   readonly skewsMs: number[];
   readonly limitHeaders: Set<string>;
+  /** Numbers of each answer, by place, in the order of the requests. */
+  readonly numbers: Map<string, number[]>;
+  /** Places that are true in every success. */
+  readonly truths: Set<string>;
   areLimitsRead: boolean;
   /** Number of successful reads. */
   successes: number;
@@ -46,7 +51,15 @@ interface Vitals {
 
 /** Yields one finding after another. An error of `connect` (such as a spent quota) ends it. */
 export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, void, void> {
-  const vitals: Vitals = { elapsedMs: [], skewsMs: [], limitHeaders: new Set(), areLimitsRead: false, successes: 0 };
+  const vitals: Vitals = {
+    elapsedMs: [],
+    skewsMs: [],
+    limitHeaders: new Set(),
+    numbers: new Map(),
+    truths: new Set(),
+    areLimitsRead: false,
+    successes: 0,
+  };
   const findings: Finding[] = [...(options.known ?? [])];
   let { profile } = applied(options.profile, findings);
   const ask = askWithin(options, vitals, () => profile);
@@ -68,8 +81,9 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
     return;
   }
   for await (const found of examineSingles(profile, ask, samples)) yield keep(found);
+  for (const found of examineValues(profile, samples)) yield keep(found);
   for await (const found of examineBeside(profile, ask, samples)) yield keep(found);
-  for await (const found of examineErrors(profile, ask)) yield keep(found);
+  for await (const found of examineErrors(profile, ask, vitals.truths)) yield keep(found);
   const longest = longestOf(profile, lists, samples);
   if (longest !== undefined) {
     for await (const found of examinePaging(profile, longest, ask)) yield keep(found);
@@ -90,7 +104,10 @@ function askWithin({ connect, maxCalls = MAX_DOCTOR_CALLS }: DoctorOptions, vita
     doors.set(profile, door);
     const answer = await door(call);
     const { wire, outcome } = answer;
-    if (succeeded(answer)) vitals.successes++;
+    if (succeeded(answer)) {
+      vitals.successes++;
+      note(answer, vitals);
+    }
     if (wire.kind === "answer") {
       vitals.elapsedMs.push(wire.elapsedMs);
       for (const name of Object.keys(wire.headers)) if (isLimitHeader(name)) vitals.limitHeaders.add(name);
@@ -99,6 +116,13 @@ function askWithin({ connect, maxCalls = MAX_DOCTOR_CALLS }: DoctorOptions, vita
     if ("limits" in outcome && outcome.limits !== undefined) vitals.areLimitsRead = true;
     return answer;
   };
+}
+
+function note(answer: Exchange, { numbers, truths }: Vitals): void {
+  for (const { path, value } of scalarsBeside(bodyOf(answer))) {
+    if (value === true) truths.add(path);
+    if (typeof value === "number") numbers.set(`body:${path}`, [...(numbers.get(`body:${path}`) ?? []), value]);
+  }
 }
 
 /** A gateway may fail once, and another list may answer. */
@@ -206,11 +230,12 @@ async function* examineSet({ profile, keySet }: DoctorOptions, ask: Ask): AsyncG
   );
 }
 
-function vitalFindings({ elapsedMs, skewsMs, limitHeaders, areLimitsRead }: Vitals, profile: Profile): Finding[] {
+function vitalFindings({ elapsedMs, skewsMs, limitHeaders, numbers, areLimitsRead }: Vitals, profile: Profile): Finding[] {
   const skew = median(skewsMs);
   const latency = median(elapsedMs);
   const names = [...limitHeaders].sort((a, b) => a.localeCompare(b)).join(", ");
   const proposals = areLimitsRead ? [] : proposeLimitHeaders(profile, [...limitHeaders]);
+  const counted = areLimitsRead || proposals.length > 0 ? [] : proposeCounters(numbers);
   const unread =
     proposals.length > 0 ? "; proposed by their names" : "; the profile reads none of them: state their meaning under limitHeaders";
   return [
@@ -219,7 +244,9 @@ function vitalFindings({ elapsedMs, skewsMs, limitHeaders, areLimitsRead }: Vita
       : finding("clock", Math.abs(skew) > MAX_SKEW_MS ? "warning" : "ok", clockText(skew)),
     ...(latency === undefined ? [] : [finding("latency", "ok", `${Math.round(latency)} ms, the median of ${elapsedMs.length} answers`)]),
     limitHeaders.size === 0
-      ? finding("limits", "note", "no answer carries limit headers")
+      ? counted.length > 0
+        ? finding("limits", "warning", "a number in each answer falls with each request: the remaining quota", counted)
+        : finding("limits", "note", "no answer carries limit headers")
       : finding("limits", areLimitsRead ? "ok" : "warning", `limit headers seen: ${names}${areLimitsRead ? "" : unread}`, proposals),
   ];
 }

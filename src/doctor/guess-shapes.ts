@@ -202,7 +202,7 @@ type Fits = readonly (readonly [path: string, values: readonly Json[]])[];
 function byValue(field: string, fits: Fits, items: number): string | undefined {
   switch (field) {
     case "id":
-      return fits.find(([candidate]) => !candidate.includes("."))?.[0];
+      return ownId(fits.filter(([candidate, values]) => !candidate.includes(".") && !isWhen(values)));
     case "content":
       return longest(fits, 20);
     case "description":
@@ -228,10 +228,32 @@ function longest(fits: Fits, least: number): string | undefined {
   return most === undefined || lengthOf(most[1]) < least ? undefined : most[0];
 }
 
+/** The first values that look like ids; the first of all if none do. */
+function ownId(fits: Fits): string | undefined {
+  const isLike = ([, values]: Fits[number]): boolean => idRank(values.flatMap((value) => readId(value) ?? [])) >= LIKE_AN_ID;
+  return (fits.find(isLike) ?? fits[0])?.[0];
+}
+
+/** Least rank of values that are ids rather than names. */
+export const LIKE_AN_ID = 2;
+
+/** How much values look like ids rather than names: numbers and long keys, then words with digits, then words of several parts. */
+export function idRank(values: readonly string[]): number {
+  const all = (pattern: RegExp): boolean => values.every((value) => pattern.test(value));
+  if (all(/^\d+$/) || all(/^[\da-f-]{16,}$/i)) return 3;
+  return all(/\d/) ? 2 : Number(all(/[_:-]/));
+}
+
+const timesOf = (values: readonly Json[]): readonly number[] => values.map((value) => readTime(value, "auto") ?? 0);
+
+/** True for values that are all times of a network's life. */
+export function isWhen(values: readonly Json[]): boolean {
+  return timesOf(values).every((ms) => ms > EARLIEST_MS && ms < LATEST_MS);
+}
+
 /** The place of the earliest times: a deadline comes after the making. */
 function earliest(fits: Fits): string | undefined {
-  const timesOf = (values: readonly Json[]): readonly number[] => values.map((value) => readTime(value, "auto") ?? 0);
-  const timed = fits.filter(([, values]) => timesOf(values).every((ms) => ms > EARLIEST_MS && ms < LATEST_MS));
+  const timed = fits.filter(([, values]) => isWhen(values));
   return timed.toSorted((a, b) => Math.min(...timesOf(a[1])) - Math.min(...timesOf(b[1])))[0]?.[0];
 }
 
@@ -244,7 +266,7 @@ function snake(path: string): string {
 }
 
 /** All paths to plain values and lists in some objects, with the values found there. */
-function flatten(items: readonly JsonObject[]): Map<string, Json[]> {
+export function flatten(items: readonly JsonObject[]): Map<string, Json[]> {
   const found = new Map<string, Json[]>();
   const visit = (value: Json | undefined, path: string, depth: number): void => {
     if (value === undefined || value === null || /[\s$]/.test(path)) return;

@@ -21,6 +21,9 @@ function words(list: string): readonly string[] {
   return list.split(" ");
 }
 
+/** Every word by which a field is known to be a state. */
+export const STATE_WORDS: ReadonlySet<string> = new Set([...Object.keys(STATES), ...Object.values(STATES).flat()]);
+
 /** Words for states that the profile does not know yet; words without a meaning are returned too. */
 export function proposeStates(
   profile: Profile,
@@ -140,6 +143,31 @@ export function proposeLimitHeaders({ limitHeaders }: Profile, names: readonly s
     isDoubtful: true,
     because: "by its name alone",
   }));
+}
+
+/** Answers that show how a number falls. */
+const MIN_ANSWERS = 5;
+
+/** A number that falls by one with each request is what remains, and a steady one beside it is the limit. */
+export function proposeCounters(numbers: ReadonlyMap<string, readonly number[]>): readonly Proposal[] {
+  const falls = ([, values]: readonly [string, readonly number[]]): boolean => {
+    const steps = values.slice(1).map((value, i) => (values[i] ?? 0) - value);
+    const ones = steps.filter((step) => step === 1).length;
+    // Refusals count too, and some may not tell the number.
+    return values.length >= MIN_ANSWERS && steps.every((step) => step > 0) && ones > steps.length / 2;
+  };
+  const [left] = [...numbers].filter(falls);
+  if (left === undefined) return [];
+  const [place, [most = 0]] = left;
+  const above = place.slice(0, place.lastIndexOf("."));
+  const limit = [...numbers].find(
+    ([other, values]) => other.startsWith(above) && values.every((value) => value === values[0] && value >= most),
+  )?.[0];
+  const because = "it falls by one with each request; its window is not known";
+  return [
+    { path: ["limitHeaders", "remaining"], value: [place], isDoubtful: true, because },
+    ...(limit === undefined ? [] : [{ path: ["limitHeaders", "limit"], value: [limit], isDoubtful: true, because: "beside what remains" }]),
+  ];
 }
 
 /** True for a header that could be about limits. */

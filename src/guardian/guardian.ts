@@ -14,6 +14,7 @@ import { follow } from "../outbox/follow-up.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { Member } from "../gateway/member.ts";
 import { MAX_LISTED, type Page } from "./page.ts";
+import { readInbox, type InboxEntry, type InboxQuery } from "./inbox-entries.ts";
 import { readLog, type LogEntry, type LogQuery } from "./log-entries.ts";
 import { words, type Words } from "./proposals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -30,8 +31,12 @@ export type Verdict = "happened" | "did-not" | "give-up";
 
 /** Every order resolves once it is on disk; a halt also if it is in memory alone. */
 export interface Guardian extends Controls, Words {
+  /** The present state of the program and of each specialist. Lists are cut at the longest that is shown, with their count. */
   status(query: Empty): Promise<Snapshot>;
+  /** Actions, decisions and failures, newest first; `before` continues a page. */
   log(query: LogQuery): Promise<Page<LogEntry>>;
+  /** The newest events of one specialist with their payloads, newest first. */
+  inbox(query: InboxQuery): Promise<readonly InboxEntry[]>;
   /** Webhook deliveries that nothing handled or understood, newest first. `kind` is the network's word. */
   deliveries(query: DeliveryQuery): Promise<Page<KeptDelivery>>;
   /** The body of one of them. Throws `Refused` (`nothing_found`). */
@@ -42,14 +47,21 @@ export interface Guardian extends Controls, Words {
   why(query: { readonly id: string }): Promise<Explanation>;
   /**
    * Retries a parked or failed event or a parked intent; by its name, an operation or a specialist with an open breaker, or all failures of
-   * a specialist. Throws `Refused` (`nothing_parked`, `may_have_happened`).
+   * a specialist. Throws `Refused` (`nothing_parked`, `may_have_happened`,
+   * `changed_meanwhile`), or `Misconfigured` (`several_parked`) for an event that failed for several specialists.
    */
   retry(query: { readonly id: string; readonly handle?: string }): Promise<OrderResult>;
-  /** Records a person's verdict on an action that could not be resolved. Throws `Refused` (`not_in_doubt`). */
+  /**
+   * Records a person's verdict on an action that could not be resolved. Throws `Refused` (`nothing_found`, `not_in_doubt`,
+   * `changed_meanwhile`).
+   */
   settle(query: { readonly id: string; readonly verdict: Verdict; readonly created?: string }): Promise<OrderResult>;
-  /** Runs one operation by name, through all limits. */
+  /**
+   * Runs one operation by name, through all limits. Throws `Refused` (`not_running`, and the code of a refusal), or `Misconfigured`
+   * (`specialist_unknown`).
+   */
   call(query: CallQuery): Promise<CallResult>;
-  /** Writes a copy of the store. The path is absolute. */
+  /** Writes a copy of the store. The path is absolute. Throws `Misconfigured` (`backup_exists`, `backup_failed`). */
   backup(query: { readonly file: string }): Promise<OrderResult>;
 }
 
@@ -84,6 +96,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
   return {
     status: () => showStatus(defined({ store, clock, live })),
     log: (query) => readLog(store, query, clock.now()),
+    inbox: (query) => readInbox(store, query),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
     recording: ({ id, handle }) => recordEvent(store, id, handle),

@@ -4,6 +4,7 @@ import { defined } from "../core/defined.ts";
 import { messageOf, Misconfigured, Retryable } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { EVERYONE, type Stop } from "../limits/verdict.ts";
+import { stopEnd } from "../limits/wait-rules.ts";
 import { GUARDIAN, ownerOf, scopeOf } from "../limits/spending.ts";
 import { stopsInForce } from "./stops-in-force.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
@@ -146,8 +147,8 @@ export async function known({ store, running }: GuardianContext, handle: string 
 }
 
 const ENDS = {
-  halts: { again: "may write again", state: "halted", command: (scope: string) => `retinue halt${scope} --lift` },
-  pauses: { again: "goes on", state: "paused", command: (scope: string) => `retinue resume${scope}` },
+  halts: { again: "may write again", state: "halted" },
+  pauses: { again: "goes on", state: "paused" },
 } as const;
 
 /** The end of a stop in one sentence, with the stops that stay in force. `was`: there was one to end. */
@@ -157,11 +158,13 @@ async function endOf(
   handle: string | undefined,
   was: boolean,
 ): Promise<string> {
-  const { again, state, command } = ENDS[which];
+  const { again, state } = ENDS[which];
   const stops = (await stopsInForce(store, parts?.unkeptHalts))[which].map(({ scope }) => scope);
   // The stops of others do not concern a specialist whose own has ended.
   const rest = was && handle !== undefined ? stops.filter((scope) => scope === EVERYONE) : stops;
-  const still = rest.map((scope) => (scope === EVERYONE ? `everyone (${command("")})` : `${scope} (${command(` ${scope}`)})`)).join(", ");
+  const still = rest
+    .map((scope) => (scope === EVERYONE ? `everyone (${stopEnd(which, undefined)})` : `${scope} (${stopEnd(which, scope)})`))
+    .join(", ");
   const who = handle ?? "everyone";
   if (still === "") return was ? `${who} ${again}` : `${who} was not ${state}`;
   const ended = handle === undefined ? `everyone else ${again}` : `${handle} is no longer ${state} by its own name`;

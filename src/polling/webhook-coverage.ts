@@ -90,9 +90,9 @@ export function createWebhookCoverage(clock: Clock): WebhookCoverage {
   const keeper = createKeeper(clock);
   const suspended = new Set<Handle>();
   let countsFrom = -Infinity;
-  const standingOf = (handle: Handle): Standing => {
+  const standingOf = (handle: Handle, now: number): Standing => {
     const known = standings.get(handle);
-    if (known !== undefined) return settle(known, clock.now());
+    if (known !== undefined) return settle(known, now);
     const fresh = newStanding(NOTHING_TOLD);
     standings.set(handle, fresh);
     return fresh;
@@ -117,22 +117,23 @@ export function createWebhookCoverage(clock: Clock): WebhookCoverage {
         const groups = groupsOf(event);
         if (!spend(standing.credits, groups)) remember(standing.waiting, news, { at: clock.now(), groups });
       }
-      keeper.changed(handle, standing);
+      keeper.changed(handle, standing, clock.now());
     },
     told(handle, kind, news) {
-      const standing = standingOf(handle);
+      const now = clock.now();
+      const standing = standingOf(handle, now);
       if (!NO_EVIDENCE.includes(kind)) standing.kinds.add(kind);
       for (const one of news) {
-        if ("oneOf" in one) credit(standing, { ...one, at: clock.now() });
+        if ("oneOf" in one) credit(standing, { ...one, at: now });
         else {
           standing.waiting.delete(one.news);
-          remember(standing.recent, one.news, clock.now());
+          remember(standing.recent, one.news, now);
         }
       }
       standing.told += 1;
       standing.missedInRow = 0;
-      standing.lastToldAt = clock.now();
-      keeper.changed(handle, standing);
+      standing.lastToldAt = now;
+      keeper.changed(handle, standing, now);
     },
     restart(handle) {
       if (standings.delete(handle)) keeper.keep(handle, newStanding(NOTHING_TOLD));
@@ -165,10 +166,10 @@ function createKeeper(clock: Clock) {
   return {
     keep,
     keepBy: (onChange: SaveCoverage): void => void (tell = onChange),
-    changed(handle: Handle, standing: Standing): void {
+    changed(handle: Handle, standing: Standing, now: number): void {
       const { told, missedInRow, kinds, keptState, keptKinds, keptAt } = standing;
       const isKept = stateOf(told, missedInRow) === keptState && kinds.size === keptKinds;
-      if (!isKept || clock.now() - keptAt >= KEEP_EVERY_MS) keep(handle, standing);
+      if (!isKept || now - keptAt >= KEEP_EVERY_MS) keep(handle, standing);
     },
   };
 }

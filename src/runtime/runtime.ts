@@ -19,6 +19,7 @@ import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
+import { completeLeftPending } from "../outbox/complete-pending.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
 import { openModels, type ModelAccess } from "./open-models.ts";
@@ -28,8 +29,9 @@ import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
+import type { ToolDesk } from "../handlers/handle-events.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { createMember, endWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
+import { createMember, endPastWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
 import { createOutboxMemory } from "../outbox/outbox-memory.ts";
 import { createWebhookMemory } from "../webhooks/webhook-memory.ts";
 import { Flow } from "./flow.ts";
@@ -76,6 +78,8 @@ export interface RuntimeOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** The models that definitions may ask. Default: none. */
   readonly models?: ModelAccess;
+  /** The tools of MCP servers. Its owner closes it. Default: none is reached. */
+  readonly tools?: ToolDesk | undefined;
   /**
    * `refuse` for a dry run: it reads, handles and decides as usual, and the gateway sends no write. Default `send`. Its decisions are
    * stored as refused, so it must not use the project's own store: `launch` opens one in memory.
@@ -169,6 +173,7 @@ class Engine implements Runtime {
         { announcer: this.announcer, scrubber, breakers, unkeptHalts, keys: this.#keys, clock, wall: options.clock, ledger },
         () => noticeCalls(timings.of("given")),
       ),
+      track: (work) => this.#track(work),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -221,6 +226,7 @@ class Engine implements Runtime {
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
     if (this.webhooks !== undefined) await this.webhooks.start();
     else if (this.#options.passive !== true) await pollWithoutReceiver(this.parts, this.members());
+    if (this.#options.passive !== true) for (const member of this.members()) await completeLeftPending(this.parts, member);
     for (const { member, at } of startTimes(this.members(), await store.firstDues(), clock.now()))
       if (at <= clock.now() || this.#options.passive === true) this.#begin(this.#workOf(member));
       else this.#wakes.set(member.specialist.handle, at);
@@ -265,7 +271,7 @@ class Engine implements Runtime {
   }
 
   #check(specialist: Specialist): void {
-    if (specialist.isolate === "worker") this.#options.isolation?.check(specialist);
+    if (specialist.isolate === "worker") this.#options.isolation?.use(specialist);
   }
 
   #rules(specialist: Specialist): OperationRules {
@@ -332,7 +338,7 @@ class Engine implements Runtime {
     const now = clock.now();
     work.checkedAt = now;
     if (member.keyTrouble !== undefined && !(await this.#keyWorks(member))) return this.#arm(work);
-    endWaits(member, ({ until }) => until <= now);
+    endPastWaits(member, now);
     const { unchecked } = work;
     const due = unchecked === ALL_WORK ? WORK_KINDS : store.dueWork(member.specialist.handle, freeLanes(member), now);
     for (const part of WORK_KINDS) if (due.includes(part) || (unchecked & bitOf(part)) !== 0) this.#wake(member, part);

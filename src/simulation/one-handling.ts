@@ -11,7 +11,7 @@ import { seededRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { createMember } from "../gateway/member.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
-import { finishRun, Handling, withoutSecrets } from "../handlers/handle-events.ts";
+import { finishRun, Handling, withoutSecrets, type ToolDesk } from "../handlers/handle-events.ts";
 import { openModels, type ModelAccess } from "../runtime/open-models.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
@@ -32,6 +32,7 @@ export interface OneHandlingOptions {
   /** Results of steps that are stored already, by name. */
   readonly steps: { readonly [name: string]: Json };
   readonly read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>;
+  readonly callTool: ToolDesk["callTool"];
   readonly fetch: typeof globalThis.fetch;
   /** Default: none. */
   readonly models?: { readonly [name: string]: ModelSettings };
@@ -97,6 +98,7 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
       fetch: options.fetch,
       models,
       log,
+      tools: { callTool: options.callTool },
       ending: new AbortController().signal,
     };
     const known = new Map(Object.entries(options.steps).map(([name, value]) => [`${STEP}${name}`, value]));

@@ -26,6 +26,8 @@ export interface Prints {
 }
 
 const printers = new AsyncLocalStorage<Printer>();
+/** Without it nobody asks whose handling prints, and a handling needs no context of its own. */
+let isCaptured = false;
 
 /** A class, because every handling has one, and few print. */
 class LogPrinter implements Printer, Prints {
@@ -37,7 +39,7 @@ class LogPrinter implements Printer, Prints {
   }
 
   during<Result>(work: () => Result): Result {
-    return printers.run(this, work);
+    return isCaptured ? printers.run(this, work) : work();
   }
 
   print(name: StreamName, text: string): void {
@@ -74,6 +76,7 @@ export interface CapturedPrints {
 /** Replaces `write` of these streams for good. Until `elsewhere` is called, text printed outside a handling is written as it is. */
 export function capturePrints(streams: { readonly [name in StreamName]: PrintStream }): CapturedPrints {
   let outside: Printer | undefined;
+  isCaptured = true;
   for (const name of STREAMS) {
     const stream = streams[name];
     const write = stream.write.bind(stream);

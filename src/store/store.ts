@@ -33,6 +33,12 @@ export interface Ledger extends AdmissionStore, ControlStore, MetadataStore, Hol
   passTime(now: number): Promise<void>;
 }
 
+/**
+ * Everything that is kept. An implementation appends facts in groups, and answers from memory; a group is a constant number of
+ * statements. Several processes on one store would need three things that one process does not have: a fence, so that a process that
+ * lost a specialist writes nothing more for it (every fact names its specialist); shards, so that a start loads the specialists of
+ * one process and not all; and a mailbox, to which any process appends deliveries and orders for a specialist that another one owns.
+ */
 export interface Store
   extends
     Ledger,

@@ -70,7 +70,8 @@ export interface Meant {
   readonly jobs: JobsReader | undefined;
   /** Returns true if the kind has a handler. */
   readonly handles: (kind: string) => boolean;
-  readonly now: number;
+  /** The network's time, asked for only where an object has one. */
+  readonly networkNow: () => number;
 }
 
 /** The reads that show an event of which only the kind is known. */
@@ -199,12 +200,10 @@ function happened(word: string, ...events: readonly NewEvent[]): Meaning {
 }
 
 /** The events of a complete post; shared with fetched posts. Old posts yield none. */
-export function postEvents(post: Post, as: PostKind, { feed, now }: Pick<Meant, "feed" | "now">): readonly NewEvent[] {
-  if (post.createdAtMs !== undefined && post.createdAtMs <= now - feed.maxAgeMs) return [];
-  const reader: FeedReader = { ...feed, inThread: () => true };
-  const events = feedEvents(post, reader);
-  if (events.length > 0 || as !== "mention.created" || isOwn(post, feed) || !feed.handles("mention.created"))
-    return events.map((event) => ({ ...event, via: "webhook" }));
+export function postEvents(post: Post, as: PostKind, { feed, networkNow }: Pick<Meant, "feed" | "networkNow">): readonly NewEvent[] {
+  if (post.createdAtMs !== undefined && post.createdAtMs <= networkNow() - feed.maxAgeMs) return [];
+  const events = feedEvents(post, feed, "webhook");
+  if (events.length > 0 || as !== "mention.created" || isOwn(post, feed) || !feed.handles("mention.created")) return events;
   // The network reports a mention, whatever the text contains.
   const thread = post.parentId ?? post.id;
   return [
@@ -247,8 +246,9 @@ function likeMeaning(word: string, post: Post | undefined, object: JsonObject, {
   return happened(word, event);
 }
 
-function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant): Meaning {
+function listedMeaning(word: string, job: Job | undefined, { jobs, networkNow }: Meant): Meaning {
   if (jobs === undefined) return { kind: "unhandled", word };
+  const now = networkNow();
   if (job === undefined) return ofSome(word, "job.listed");
   if (job.title === undefined || mustBeRead(job, jobs, now))
     return { kind: "hint", word, looks: readsFor("job.listed"), told: [{ news: eventId("job.listed", job.id) }] };

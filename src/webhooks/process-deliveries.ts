@@ -25,7 +25,7 @@ const READ_AGAIN_MS = 2 * SECOND;
 const MAX_POSTS_READ = 32;
 const MAX_MISSED_NUDGES = 200;
 /** Delays before the retries of a delivery whose content cannot be fetched, which is then parked. */
-const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
+const DELIVERY_RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
 
 /** Delay after a 429 or 401, which are not caused by the delivery. */
 const KEYS_FAULT_MS = MINUTE;
@@ -185,14 +185,15 @@ function tellHealth({ profile, coverage }: WebhookDependencies, { specialist }: 
 function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {
   const { clock, announcer } = parts;
   const { handle } = member.specialist;
-  announcer.emit("delivery", {
-    at: clock.now(),
-    handle,
-    kind: wordOf(meaning) ?? "",
-    state: end.state,
-    fresh: fresh.length,
-    ...(end.note === undefined ? {} : { message: end.note }),
-  });
+  if (announcer.listenerCount("delivery") > 0)
+    announcer.emit("delivery", {
+      at: clock.now(),
+      handle,
+      kind: wordOf(meaning) ?? "",
+      state: end.state,
+      fresh: fresh.length,
+      ...(end.note === undefined ? {} : { message: end.note }),
+    });
   if (fresh.length > 0) parts.wake(member, "events");
   wakeFor(parts, member, end.nudges);
 }
@@ -254,15 +255,20 @@ export function nudgesFor(looks: readonly NeededRead[], now: number): readonly N
   });
 }
 
-function meantFor({ profile, networkNow }: WebhookDependencies, member: Member): Meant {
-  const { specialist } = member;
-  return {
-    profile,
+/** Made once for each definition and account: nothing in it changes with a delivery. */
+function meantFor(parts: WebhookDependencies, member: Member): Meant {
+  const { specialist, accountId } = member;
+  const known = parts.deliveries.meant.get(specialist);
+  if (known !== undefined && known.feed.accountId === accountId) return known;
+  const meant: Meant = {
+    profile: parts.profile,
     feed: feedReader(member, specialist.watch.feed),
     jobs: specialist.watch.jobs === undefined ? undefined : jobsReader(member, specialist.watch.jobs),
     handles: (kind) => handlerOf(specialist, kind) !== undefined,
-    now: networkNow(),
+    networkNow: parts.networkNow,
   };
+  parts.deliveries.meant.set(specialist, meant);
+  return meant;
 }
 
 type FetchedPost =
@@ -360,7 +366,7 @@ async function putOff(
 ): Promise<void> {
   const { store, clock, log } = parts;
   const now = clock.now();
-  const delay = RETRY_DELAYS_MS[delivery.attempts];
+  const delay = DELIVERY_RETRY_DELAYS_MS[delivery.attempts];
   if (at !== undefined) await store.delayDelivery(delivery.seq, { dueAt: at, failed: false, note });
   else if (delay !== undefined) await store.delayDelivery(delivery.seq, { dueAt: now + delay, failed: true, note });
   else {

@@ -134,6 +134,7 @@ class Reception implements Webhooks {
       allowUnsigned: settings.allowUnsigned,
       secretsOf: (handle) => this.#secretsOf(handle),
       put: (delivery) => this.#put(delivery),
+      onAccepted: (handle) => this.#accepted(handle),
       onHint: (handle, hint) => this.#hint(handle, hint),
     });
   }
@@ -263,12 +264,10 @@ class Reception implements Webhooks {
     return foreign === undefined ? secrets : [...secrets, foreign];
   }
 
-  async #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
+  #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
     const member = this.#members.find(delivery.specialist);
     if (member === undefined) throw new Refused("specialist_unknown", `${delivery.specialist} is not a specialist here`);
-    const result = await receiveDelivery(this.#parts, member, delivery);
-    if (result !== "full") this.#accepted(delivery.specialist);
-    return result;
+    return receiveDelivery(this.#parts, member, delivery);
   }
 
   #hint(handle: Handle, hint: GateHint): void {

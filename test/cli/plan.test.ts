@@ -33,7 +33,7 @@ test("says in one sentence how soon a specialist sees news, what that takes, and
   );
   expect(text).toContain("chatter wants 1440 calls a day of 500: the excess will wait");
   expect(text).toContain("poll public lists for each other");
-  expect(text).toContain("handlers of one specialist run one at a time");
+  expect(text).toContain("handles events one after the other");
   expect(text).not.toContain("shares its key");
 });
 

@@ -170,6 +170,7 @@ function hostileGuardian(): Guardian {
   const page = (entries: readonly LogEntry[]) => ({ entries: poisoned(entries, ["about", "state"]), next: 1 });
   return {
     status: async () => poisoned(SNAPSHOT, ["set", "lane", "severity", "tier"]),
+    inbox: async () => [],
     log: async () => page([failureEntry(WORD, AT), ...STATES.map((state) => ({ ...ENTRY, state }))]),
     deliveries: async () => ({ entries: [poisoned(DELIVERY)], next: 1 }),
     delivery: async ({ seq }) => ({ ...poisoned(DELIVERY), body: seq === 1 ? HOSTILE : JSON.stringify({ [HOSTILE]: HOSTILE }) }),

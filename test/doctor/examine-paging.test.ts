@@ -1,7 +1,7 @@
 /** Paging as it is seen: the way that brings new items wins, and a list without one is told to have none. */
 import { expect, test } from "vitest";
 import { resolveProfile, shippedProfile } from "../../src/contract/profile/profile.ts";
-import type { Json } from "../../src/core/json.ts";
+import { isObject, type Json } from "../../src/core/json.ts";
 import { examineOrder, examinePaging } from "../../src/doctor/examine-paging.ts";
 import { allOf, askedNetwork, type AskedAnswer } from "../harness/asked-network.ts";
 
@@ -58,6 +58,23 @@ test.each<[string, (query: URLSearchParams) => AskedAnswer, object]>([
       return { body: { posts: ALL.slice(from, from + size), older: `/v1/posts?limit=${size}&from=${from + size}` } as Json };
     },
     { "paging.style": "link", "paging.next": ["older"] },
+  ],
+  [
+    "the number of items so far, under a name that nobody speaks, in pages of one size",
+    (query) => {
+      const from = number(query, "after", 0);
+      return { body: { posts: ALL.slice(from, from + 3), ...(from + 3 < 9 ? { zork: from + 3 } : {}) } as Json };
+    },
+    { "paging.parameter": "after", "paging.next": ["zork"] },
+  ],
+  [
+    "the id of the last item, under a name that nobody speaks",
+    (query) => {
+      const from = ALL.findIndex((one) => isObject(one) && one["id"] === query.get("before")) + 1;
+      const items = ALL.slice(from, from + 3);
+      return { body: { posts: items, zork: `p${from + items.length - 1}` } as Json };
+    },
+    { "paging.parameter": "before", "paging.next": ["zork"] },
   ],
   ["nothing: every page is the same", () => ({ body: ALL as Json }), { "paging.style": "none" }],
 ])("a network that pages by %s", async (_what, answer, stated) => {

@@ -136,3 +136,21 @@ test("a refusal whose message is not read is proposed, though its code is", asyn
   const [found] = await allOf(examineErrors(shippedProfile("b"), ask));
   expect(found?.proposals).toContainEqual({ path: ["errors", "message"], value: ["error_message"], isDoubtful: false });
 });
+
+test("a place that is true in successes and false in a refusal marks failures", async () => {
+  const { ask } = askedNetwork(() => ({ status: 404, body: { fine: false, code: "none", message: "There is none." } }));
+  const [found] = await allOf(examineErrors(shippedProfile("b"), ask, new Set(["fine"])));
+  expect(found?.proposals).toMatchObject([{ path: ["errors", "failed"], value: ["success", "ok", "fine"], isDoubtful: true }]);
+});
+
+test("a read of one object, such as one's own account, counts for the list that others have", async () => {
+  const profile = resolveProfile({ extends: "set-b", operations: { "agents.list": { path: "/self", list: false } } });
+  const { ask } = askedNetwork(
+    (path) => (path.endsWith("/self") ? { body: { uid: "acc_1", login: "scout" } } : { status: 404, body: {} }),
+    profile,
+  );
+  const samples: Samples = new Map();
+  const found = await allOf(examineLists(profile, ask, samples));
+  expect(found.filter(({ severity }) => severity === "problem")).toEqual([]);
+  expect(samples.get("agent")).toMatchObject([{ id: "acc_1", handle: "scout" }]);
+});

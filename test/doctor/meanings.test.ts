@@ -1,7 +1,7 @@
 /** A network's own words, by their meaning: states, kinds of events, headers of limits. */
 import { describe, expect, test } from "vitest";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
-import { isLimitHeader, proposeKinds, proposeLimitHeaders, proposeStates } from "../../src/doctor/meanings.ts";
+import { isLimitHeader, proposeCounters, proposeKinds, proposeLimitHeaders, proposeStates } from "../../src/doctor/meanings.ts";
 import { stated } from "../harness/api-document.ts";
 
 describe("its rules", () => {
@@ -109,4 +109,15 @@ describe("what networks do", () => {
     expect(proposeLimitHeaders(profile, [name])[0]?.path[1]).toBe(meaning);
     expect(isLimitHeader(name)).toBe(name !== "x-request-id");
   });
+});
+
+test("a number in each answer that falls with each request is what remains, and the steady one beside it the limit", () => {
+  const numbers = new Map([
+    ["body:zork.a", [299, 298, 296, 295, 294]],
+    ["body:zork.b", [300, 300, 300, 300, 300]],
+    ["body:total", [14, 14, 14, 14, 14]],
+  ]);
+  expect(stated(proposeCounters(numbers))).toEqual({ "limitHeaders.remaining": ["body:zork.a"], "limitHeaders.limit": ["body:zork.b"] });
+  expect(proposeCounters(new Map([["body:zork.a", [299, 298]]]))).toEqual([]);
+  expect(proposeCounters(new Map([["body:page", [5, 4, 5, 4, 5, 4]]]))).toEqual([]);
 });

@@ -204,7 +204,7 @@ function isReadable([section, name = "", key = ""]: readonly string[], actual: P
       const objects = heard.objects.get(name as ReadableRecord) ?? [];
       const kind = (FIELDS[name as ReadableRecord] as Readonly<Record<string, string>> | undefined)?.[key];
       const places = actual.records[name as ReadableRecord]?.[key] ?? [];
-      return kind !== "secret" && places.some((place) => objects.some((one) => (valueAt(one, fieldPath(place)) ?? null) !== null));
+      return kind !== "secret" && places.some((place) => objects.some((one) => isShown(valueAt(one, fieldPath(place)))));
     }
     case "lists":
       return heard.lists.has(name as ReadableRecord);
@@ -217,6 +217,11 @@ function isReadable([section, name = "", key = ""]: readonly string[], actual: P
     default:
       return false;
   }
+}
+
+/** An empty list does not show what will be in it. */
+function isShown(value: Json | undefined): boolean {
+  return (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 }
 
 function texts(value: Json | undefined): readonly string[] {

@@ -19,7 +19,7 @@ const MEANT: Meant = {
   feed: { ...reader, inThread: () => false },
   jobs: { ...reader, skills: [] },
   handles: () => true,
-  now: NOW,
+  networkNow: () => NOW,
 };
 const iso = new Date(NOW - 1_000).toISOString();
 const post = (over: JsonObject = {}): JsonObject => ({

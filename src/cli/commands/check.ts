@@ -1,4 +1,5 @@
 /** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
+import { readAccepted } from "../../config/accepted-tools.ts";
 import { readConfig, type Config } from "../../config/config.ts";
 import { declaredSecrets, environmentSecrets, modelSecrets } from "../../config/key-sources.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
@@ -12,13 +13,14 @@ import { asConfigured, readRoster, requireBaseUrl } from "../../runtime/launch.t
 import { otherNetwork } from "../../store/bind-network.ts";
 import { networkOf } from "../../store/sqlite/upkeep.ts";
 import { deliveryRoute, receiverMistakes } from "../../webhooks/receiver-settings.ts";
+import { acceptTools } from "../accept-tools.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
 
 export const command: Command = {
   name: "check",
-  describe: "Checks settings, profile, definitions and keys for mistakes. It calls nothing and writes nothing.",
+  describe: "Checks settings, profile, definitions and keys for mistakes. Without --accept it calls nothing and writes nothing.",
   options: [
     OPTIONS.config,
     OPTIONS.agents,
@@ -28,6 +30,7 @@ export const command: Command = {
     OPTIONS.store,
     { flags: "--no-keys", describe: "check definitions and settings alone, without keys and the network's address" },
     { flags: "--strict", describe: "treat warnings as mistakes" },
+    { flags: "--accept", describe: "ask the MCP servers for their tools, show those that are new or changed, and accept them" },
   ],
   examples: ["retinue check", "retinue check --agents ./agents --set a --json"],
   async run({ clock, flags, env, cwd, out, command: name, version, options }) {
@@ -38,6 +41,8 @@ export const command: Command = {
     const found: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     found.push(...problemsOfSettings(speaks, config));
     found.push(...problemsOfStore(config));
+    if (flagOption(options, "accept")) await acceptTools({ out, clock, cwd }, config, roster);
+    found.push(...problemsOfTools(config, roster));
     found.push(...problemsOfReceiver(config, speaks, roster, settings).filter(({ code }) => options["keys"] !== false || code !== SECRET));
     if (config.network.setStated && speaks.set !== config.network.set)
       found.push(
@@ -115,6 +120,21 @@ function routeOfDeliveries({ receiver: { port, host, url }, environment }: Confi
 
 function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/** Warns of tools that nobody has accepted: their calls are refused. */
+function problemsOfTools({ cwd }: Config, { definitions }: Roster): Problem[] {
+  const named = definitions.flatMap(({ specialist: { tools }, file }) => tools.map((tool) => ({ tool, file })));
+  if (named.length === 0) return [];
+  const accepted = readAccepted(cwd);
+  return named
+    .filter(({ tool }) => !accepted.has(tool))
+    .map(({ tool, file }) =>
+      warning("tool_unaccepted", `tools: nobody has accepted "${tool}", so its calls are refused`, {
+        file,
+        hint: "read and accept it: retinue check --accept",
+      }),
+    );
 }
 
 const SECRET = "webhook_secret_missing";

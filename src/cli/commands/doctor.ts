@@ -89,7 +89,11 @@ export const command: Command = {
     const { profile } = applied(cast.profile, documented);
     const stage = openStage(context, undefined);
     try {
-      const launched = await launchOn(stage, { profile, config, baseUrl, roster, warnings: [] }, { passive: true, anyNetwork: true });
+      const launched = await launchOn(
+        stage,
+        { ...cast, profile, config, baseUrl, roster, warnings: [] },
+        { passive: true, anyNetwork: true },
+      );
       try {
         await launched.start();
         context.out.progress(

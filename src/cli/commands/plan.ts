@@ -46,6 +46,7 @@ export const command: Command = {
     const limits = new Map(specialists.map((specialist) => [String(specialist.handle), limitsShown(specialist, profile)]));
     const rows = planned.map((row) => ({
       ...row,
+      handles: handlesOf(specialists.find(({ handle }) => handle === row.handle)),
       networkLimits: limits.get(row.handle) ?? [],
       tier: tiers.get(row.handle) ?? "free",
       warnings: [...row.warnings, ...(lacks.get(row.handle) ?? [])],
@@ -100,6 +101,8 @@ function runsADay(cron: string | undefined, everyMs: number | undefined, zone: s
 }
 
 interface Planned extends PlanRow {
+  /** The order of its handlings. */
+  readonly handles: string;
   readonly tier: Tier;
   readonly networkLimits: readonly LimitShown[];
 }
@@ -159,6 +162,7 @@ function limitsShown({ tier, may, watch }: Specialist, profile: Profile): readon
 function show(rows: readonly Planned[], showLanes: boolean, out: Output): void {
   for (const row of rows) {
     out.paragraph(sentenceOf(row));
+    out.line(`  ${row.handles}`);
     for (const { says } of row.networkLimits.slice(0, showLanes ? undefined : MAX_LIMITS)) out.line(`  ${says}`);
     for (const warning of row.warnings) out.paragraph(`${row.handle} ${warning}`, out.paint.yellow);
     out.line();
@@ -169,6 +173,14 @@ function show(rows: readonly Planned[], showLanes: boolean, out: Output): void {
       out.line();
     }
   for (const note of notesOn(rows, showLanes)) out.paragraph(note, out.paint.dim);
+}
+
+function handlesOf(specialist: Specialist | undefined): string {
+  const { usual, byKind } = specialist?.concurrency ?? { usual: 1, byKind: {} };
+  const sideBySide = Object.entries(byKind).filter(([, most = 1]) => most > 1);
+  const rest = usual > 1 ? `up to ${usual} of each kind at once` : "one after the other";
+  if (sideBySide.length === 0) return `handles events ${rest}`;
+  return `handles ${sideBySide.map(([kind, most]) => `up to ${most} ${kind} at once`).join(", ")}, other events ${rest}`;
 }
 
 /** The lists it polls, how soon it sees news, and its calls in all. */
@@ -190,7 +202,7 @@ function listName(source: string): string {
 function notesOn(rows: readonly PlanRow[], showLanes: boolean): readonly string[] {
   const isShared = rows.some(({ sources }) => sources.some(({ watchers }) => watchers > 1));
   return [
-    "Decisions of handlers cannot be known beforehand: they come on top, and polls give way to them. The handlers of one specialist run one at a time.",
+    "Decisions of handlers cannot be known beforehand: they come on top, and polls give way to them.",
     ...(isShared ? ["Specialists with separate keys poll public lists for each other."] : []),
     showLanes ? "Guaranteed calls are in brackets." : "The calls by purpose: --lanes.",
   ];

@@ -18,7 +18,7 @@ export const command: Command = {
     OPTIONS.store,
     OPTIONS.config,
   ],
-  examples: ["retinue settle i3k9x0b2m4q7w1zd --happened --created post_91"],
+  examples: ["retinue settle i0f3k9x0b2m4q7w1zd --happened --created post_91"],
   async run(context) {
     const { args, options, out } = context;
     const verdict = verdictOf(options);

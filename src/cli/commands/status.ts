@@ -2,7 +2,7 @@
 import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
 import { EVERYONE } from "../../limits/verdict.ts";
 import { freezeReason } from "../../limits/spending.ts";
-import { isStop, unfreezeCommand } from "../../limits/wait-rules.ts";
+import { isStop, unfreezeCommand, type WaitRule } from "../../limits/wait-rules.ts";
 import { wordsOf } from "../../outbox/announce.ts";
 import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
@@ -111,8 +111,9 @@ function showWaits(snapshot: Snapshot, out: Output): void {
       out.line();
       out.paragraph(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`, paint.yellow);
     }
-    const told = [...waits, ...frozen.map(() => ({ rule: "spend_frozen" })), { rule: "approval_wanted" }].map(({ rule }) => rule);
-    for (const group of held.filter(({ rule }) => !told.includes(rule))) {
+    const shown: string[] = ["approval_wanted" satisfies WaitRule, ...waits.map(({ rule }) => rule)];
+    if (frozen.length > 0) shown.push("spend_frozen" satisfies WaitRule);
+    for (const group of held.filter(({ rule }) => !shown.includes(rule))) {
       const until = group.until === undefined ? "" : ` until ${moment(group.until, at)}`;
       out.paragraph(`${handle}: ${heldText(group)}${until}: ${group.message}`, paint.yellow);
     }

@@ -9,13 +9,15 @@ import {
   page,
   SETS,
   type Effect,
+  type Endpoint,
   type EndpointSet,
   type Lane,
   type Method,
   type Operation,
+  type OperationName,
   type RecordName,
 } from "../operations.ts";
-import type { InputField, OperationOverride, OperationSource, Price, ProfileData } from "./source.ts";
+import { COLLECTIONS, type InputField, type OperationOverride, type OperationSource, type Price, type ProfileData } from "./source.ts";
 import { targetBy } from "./template.ts";
 
 export interface ProfileOperation {
@@ -69,7 +71,7 @@ export interface ProfileOperation {
 export function profileOperations(data: ProfileData, set: EndpointSet): ReadonlyMap<string, ProfileOperation> {
   const known = OPERATION_NAMES.map((name): [string, ProfileOperation] => [
     name,
-    merged(OPERATIONS[name], data.operations[name] ?? {}, OPERATIONS[name].endpoints[set], missingIn(name, set)),
+    merged(OPERATIONS[name], data.operations[name] ?? {}, endpointIn(name, set, data), missingIn(name, set)),
   ]);
   const extra = Object.entries(data.extra).map(([name, source]): [string, ProfileOperation] => [name, extraOperation(name, source)]);
   return new Map([...known, ...extra]);
@@ -84,12 +86,21 @@ export function namedBy(patterns: readonly string[], operations: ReadonlyMap<str
   return [...new Set(named)];
 }
 
-function merged(
-  row: Operation,
-  over: OperationOverride,
-  endpoint: { readonly method: Method; readonly path: string } | undefined,
-  missing: string | undefined,
-): ProfileOperation {
+/** The published endpoint, in the network's own collection. */
+function endpointIn(name: OperationName, set: EndpointSet, { collections = {} }: ProfileData): Endpoint | undefined {
+  const endpoint: Endpoint | undefined = OPERATIONS[name].endpoints[set];
+  const noun = COLLECTIONS.find((one) => name.startsWith(`${one}.`));
+  const own = noun === undefined ? undefined : collections[noun];
+  if (endpoint === undefined || own === undefined) return endpoint;
+  return { ...endpoint, path: inCollection(endpoint.path, own) };
+}
+
+/** `/v1/posts/:id` as `/notes/:id`. */
+export function inCollection(published: string, collection: string): string {
+  return published.replace(/^\/v1\/[a-z]+/, () => collection);
+}
+
+function merged(row: Operation, over: OperationOverride, endpoint: Endpoint | undefined, missing: string | undefined): ProfileOperation {
   const method = over.method ?? endpoint?.method;
   const path = over.path ?? endpoint?.path;
   const unsupported =

@@ -303,8 +303,21 @@ const recordShapes = Object.fromEntries(
 const places = z.strictObject(Object.fromEntries(["any", ...recordNames].map((name) => [name, paths.optional()])));
 const statuses = z.partialRecord(z.enum(JOB_STATUSES), words);
 
+/** Nouns of the 29 operations whose paths begin with a collection. */
+export const COLLECTIONS = ["agents", "posts", "jobs", "communities", "webhooks"] as const;
+
 const common = {
   name: word.optional(),
+  /** By noun: the path that stands for `/v1/posts` in all paths of its operations that are not stated themselves. */
+  collections: z
+    .partialRecord(
+      z.enum(COLLECTIONS),
+      operationPath.refine(
+        (path) => !/[:{]|.\/$/.test(path),
+        "a path without parameters and without a slash at its end, such as /v1/notes",
+      ),
+    )
+    .optional(),
   operations: z.record(word, operation).optional(),
   extra: z.record(z.string().regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, 'a name such as "bids.withdraw"'), extra).optional(),
   limits: z.array(limit).max(100).optional(),

@@ -33,6 +33,8 @@ export interface GateOptions {
   readonly tolerance?: Tolerance;
   /** Stores a delivery and starts processing it. Resolves once it is on disk. */
   readonly put: (delivery: VerifiedDelivery) => Promise<"stored" | "known" | "full">;
+  /** Called for each delivery that is on disk. */
+  readonly onAccepted?: (specialist: Handle) => void;
   /** Called for a report that is not a fact. */
   readonly onHint: (specialist: Handle, hint: GateHint) => void;
 }
@@ -144,6 +146,7 @@ export function createGate(options: GateOptions): Gate {
         step = "stored";
         const outcome = await options.put({ specialist, id, kind, scheme: verdict.scheme, body });
         counts[outcome] += 1;
+        if (outcome !== "full") options.onAccepted?.(specialist);
         if (outcome === "known" && verdict.signedId === undefined) options.onHint(specialist, { kind, body, signed: true });
         return ANSWERS[outcome];
       } catch (error) {

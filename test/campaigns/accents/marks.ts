@@ -1,7 +1,8 @@
 /** The marks that a person settles from a network's documentation, since no read can show them; each leaf is one mark. */
 import { OPERATION_NAMES, OPERATIONS, parameterOf, type EndpointSet, type OperationName } from "../../../src/contract/operations.ts";
 import { shippedProfile } from "../../../src/contract/profile/profile.ts";
-import type { ProfileSource } from "../../../src/contract/profile/source.ts";
+import { COLLECTIONS, type ProfileSource } from "../../../src/contract/profile/source.ts";
+import { inCollection } from "../../../src/contract/profile/network-operations.ts";
 import { JOB_STATUSES } from "../../../src/contract/records.ts";
 import { statusWord } from "../../../src/contract/reading/values.ts";
 import { isObject, type Json } from "../../../src/core/json.ts";
@@ -11,7 +12,34 @@ import type { Spoken } from "./wire/requests.ts";
 type OperationMarks = Record<string, Json>;
 
 /** What to write before the doctor looks. Nothing in it says where a field of an answer is. */
-export function marksOf({ voice, documented }: Accent, set: EndpointSet): ProfileSource {
+export function marksOf(spoken: Accent, set: EndpointSet): ProfileSource {
+  const { operations = {}, ...marks } = eachMarkOf(spoken, set);
+  const collections: Partial<Record<(typeof COLLECTIONS)[number], string>> = {};
+  for (const noun of COLLECTIONS) {
+    const list = OPERATIONS[`${noun}.list`].endpoints[set]?.path;
+    const own = operations[`${noun}.list`]?.path;
+    if (list !== undefined && own !== undefined) collections[noun] = own;
+  }
+  const left = OPERATION_NAMES.flatMap((name): [string, OperationMarks][] => {
+    const { path: own, ...rest } = operations[name] ?? {};
+    const published = OPERATIONS[name].endpoints[set]?.path;
+    if (published === undefined || spoken.documented[set][name] === undefined) return [];
+    const noun = COLLECTIONS.find((one) => name.startsWith(`${one}.`));
+    const collection = noun === undefined ? undefined : collections[noun];
+    const told = collection === undefined ? published : inCollection(published, collection);
+    const path = own ?? published;
+    const kept = { ...(path === told ? {} : { path }), ...rest } as OperationMarks;
+    return Object.keys(kept).length === 0 ? [] : [[name, kept]];
+  });
+  return {
+    ...marks,
+    ...(Object.keys(collections).length === 0 ? {} : { collections }),
+    ...(left.length === 0 ? {} : { operations: Object.fromEntries(left) }),
+  };
+}
+
+/** The same without collections: each path by itself. */
+export function eachMarkOf({ voice, documented }: Accent, set: EndpointSet): ProfileSource {
   const operations = Object.fromEntries(
     OPERATION_NAMES.flatMap((name) => {
       const spoken = documented[set][name];
@@ -32,9 +60,11 @@ export function marksOf({ voice, documented }: Accent, set: EndpointSet): Profil
 }
 
 export function countMarks(source: ProfileSource): number {
-  const { extends: _set, operations = {}, statuses = {}, auth = {}, paging = {} } = source;
+  const { extends: _set, operations = {}, collections = {}, statuses = {}, auth = {}, paging = {} } = source;
   const perOperation = Object.values(operations).reduce((sum, marks) => sum + Object.keys(marks).length, 0);
-  return perOperation + Object.keys(statuses).length + Object.keys(auth).length + Object.keys(paging).length;
+  return (
+    perOperation + Object.keys(collections).length + Object.keys(statuses).length + Object.keys(auth).length + Object.keys(paging).length
+  );
 }
 
 /** Names of query parameters that no doctor would try. */

@@ -1,5 +1,6 @@
 /** Measures the doctor on accents: its share of right fields, by reads after a person's marks, and by document and reads alone. */
 import { createClient } from "../../../src/client/client.ts";
+import type { Transport } from "../../../src/client/transport.ts";
 import type { Call } from "../../../src/contract/call.ts";
 import type { EndpointSet } from "../../../src/contract/operations.ts";
 import { resolveProfile, shippedProfile, type Profile } from "../../../src/contract/profile/profile.ts";
@@ -14,6 +15,7 @@ import { examineDocument } from "../../../src/doctor/openapi/examine-document.ts
 import { openDocument } from "../../../src/doctor/openapi/open-document.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import { scoreDraft, shareOf, type Scored } from "../../harness/doctor-share.ts";
+import { profileInWords, textInWords, type Words } from "../../harness/networks/nonsense.ts";
 import { plainLink } from "../../harness/plain-transport.ts";
 import { marksOf } from "./marks.ts";
 import { truthOf } from "./truth.ts";
@@ -33,13 +35,18 @@ export interface Shares {
   readonly documented: readonly Scored[];
 }
 
-export async function sharesOf(seed: number, set: EndpointSet): Promise<Shares> {
+/** With `words`, fields have names that nobody speaks, and reads alone count. */
+export async function sharesOf(seed: number, set: EndpointSet, words?: Words): Promise<Shares> {
   const clock = virtualClock();
   const spoken = accent(seed);
   const network = createLocalNetwork({ clock, random: seededRandom(`shares ${seed}`), ...spoken.network, residents: RESIDENTS });
   network.start();
   await clock.runUntil(() => false, MINUTE);
-  const transport = plainLink(network, set);
+  const plain = plainLink(network, set);
+  const transport: Transport = async (request) => {
+    const wire = await plain(request);
+    return wire.kind === "answer" && words !== undefined ? { ...wire, text: textInWords(wire.text, words) } : wire;
+  };
   // Each way has an account of its own, so that neither uses the other's quota.
   const connect = (handle: string) => {
     const { key } = network.provision({ handle, tier: "pro", set });
@@ -48,7 +55,7 @@ export async function sharesOf(seed: number, set: EndpointSet): Promise<Shares> 
       return (call: Call) => client.exchange(call, { key: new Secret(key) });
     };
   };
-  const truth = truthOf(spoken, set);
+  const truth = words === undefined ? truthOf(spoken, set) : profileInWords(truthOf(spoken, set), words);
   const examined = async (handle: string, profile: Profile, known: readonly Finding[]): Promise<readonly Scored[]> => {
     const findings: Finding[] = [...known];
     for await (const found of examine({ profile, connect: connect(handle), known })) findings.push(found);
@@ -57,7 +64,10 @@ export async function sharesOf(seed: number, set: EndpointSet): Promise<Shares> 
   const document = openDocument(JSON.stringify(documentIn(spoken.voice, set)), "accent");
   const shipped = shippedProfile(set);
   const scores = (async (): Promise<Shares> => {
-    const read = await examined("reader", resolveProfile(marksOf(spoken, set)), []);
+    const marks = marksOf(spoken, set);
+    const { records: _records, ...told } = words === undefined ? marks : profileInWords(marks, words);
+    const read = await examined("reader", resolveProfile(told), []);
+    if (words !== undefined) return { seed, set, read, documented: [] };
     const known = await examineDocument({ document, profile: shipped, baseUrl: BASE[set], clock });
     const documented = await examined("stranger", shipped, known);
     return { seed, set, read, documented };

@@ -7,7 +7,7 @@ import { nounOf } from "./wire/lists.ts";
 import { placeOf, placesOf } from "./wire/telling.ts";
 import { cased, type PersonStyle, type Voice } from "./wire/voice.ts";
 import { KINDS, type Recorded } from "./wire/words.ts";
-import { marksOf } from "./marks.ts";
+import { eachMarkOf } from "./marks.ts";
 
 type Records = NonNullable<ProfileSource["records"]>;
 
@@ -58,7 +58,7 @@ const FIELDS: { readonly [record in Recorded]: Readonly<Record<string, string>> 
 /** Marks, and the place of every field; `set` has the operations. */
 export function truthOf(spoken: Accent, set: EndpointSet): ProfileSource {
   const { voice, documented } = spoken;
-  const marks = marksOf(spoken, set);
+  const marks = eachMarkOf(spoken, set);
   const missing = OPERATION_NAMES.filter((name) => documented[set][name] === undefined);
   const offered = (record: Recorded): boolean =>
     !(record === "webhook" && set === "a") && !(["stats", "result"].includes(record) && set === "b");

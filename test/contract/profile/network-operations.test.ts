@@ -14,6 +14,24 @@ test("an override changes what it states, and leaves the rest of the row", () =>
   expect(own).toEqual({ ...plain, path: "/comments/{target}", weight: 2 });
 });
 
+test("the path of a collection stands in all paths of its operations, except in a stated one", () => {
+  const operations = operationsWith({
+    collections: { posts: "/api/$&notes", jobs: "/tickets" },
+    operations: { "jobs.get": { path: "/ticket/{id}" } },
+  });
+  const paths = ["posts.list", "posts.reply", "jobs.apply", "jobs.get", "agents.list"].map((name) => operations.get(name)?.path);
+  expect(paths).toEqual(["/api/$&notes", "/api/$&notes/:id/reply", "/tickets/:id/apply", "/ticket/{id}", "/v1/agents"]);
+});
+
+test.each([
+  [{ posts: "/notes/{id}" }, "a path without parameters"],
+  [{ posts: "/notes/" }, "without a slash at its end"],
+  [{ posts: "//else.example" }, "a path under the base address"],
+  [{ tickets: "/tickets" }, "expected"],
+])("the collections %j are refused", (collections, said) => {
+  expect(() => resolveProfile({ extends: "set-b", collections })).toThrow(said);
+});
+
 test("an operation that the set lacks says which set has it, until the profile states its path", () => {
   expect(missingIn("posts.delete", "b")).toBe("Set B has no posts.delete (Set A has it)");
   expect(operationsWith({}, "set-a").get("webhooks.create")?.unsupported).toBe("Set A has no webhooks.create (Set B has it)");

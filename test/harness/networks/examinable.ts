@@ -15,6 +15,7 @@ import type { Transport } from "../../../src/client/transport.ts";
 import { Board, PEOPLE } from "./board.ts";
 import type { Invented } from "./invented-network.ts";
 import { ORIGIN } from "./joined.ts";
+import { inWords, profileInWords, type Words } from "./nonsense.ts";
 
 export interface Examinable {
   readonly clock: VirtualClock;
@@ -25,7 +26,8 @@ export interface Examinable {
   readonly connect: (profile: Profile) => (call: Call) => Promise<Exchange>;
 }
 
-export async function examinable(invented: Invented): Promise<Examinable> {
+/** `words` renames every field of bodies, and every place that the truth names. */
+export async function examinable(invented: Invented, words?: Words): Promise<Examinable> {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const board = new Board(clock);
   const network = invented.open(board, clock, () => Promise.resolve(200));
@@ -41,12 +43,14 @@ export async function examinable(invented: Invented): Promise<Examinable> {
   for (const job of jobs.slice(0, 3)) board.begin(job, visitor);
   for (const job of jobs.slice(0, 2)) board.hand(job, visitor, "done");
   await clock.advance(4 * MINUTE);
-  const truth = parse(readFileSync(join(import.meta.dirname, invented.profile), "utf8")) as ProfileSource;
+  const written = truthOf(invented.name);
+  const truth = words === undefined ? written : profileInWords(written, words);
   const transport: Transport = async ({ method, path, headers, body = "" }) => {
     await clock.advance(3 * SECOND); // some networks limit bursts
     const { pathname, searchParams } = new URL(path, ORIGIN);
     const reply = network.answer({ method, path: pathname, query: searchParams, headers, body, at: {} });
-    const text = reply.body === undefined ? "" : JSON.stringify(reply.body);
+    const said = words === undefined || PROTOCOL.test(pathname) ? reply.body : inWords(reply.body ?? null, words);
+    const text = reply.body === undefined ? "" : JSON.stringify(said);
     return { kind: "answer", status: reply.status, headers: { ...reply.headers }, text, elapsedMs: 1 };
   };
   // A token serves every connection, since trades are limited.
@@ -55,7 +59,7 @@ export async function examinable(invented: Invented): Promise<Examinable> {
     clock,
     truth,
     marks: marksIn(truth),
-    document: JSON.stringify(nameless(openApiDocument("b", resolveProfile(truth)))),
+    document: documentOf(written),
     connect: (profile) => {
       const client = createClient({ profile, baseUrl: ORIGIN, clock, transport });
       const key = new Secret(invented.key);
@@ -71,6 +75,16 @@ export async function examinable(invented: Invented): Promise<Examinable> {
   };
 }
 
+/** The profile by which a network is joined. */
+export function truthOf(name: string): ProfileSource {
+  return parse(readFileSync(join(import.meta.dirname, `${name}.yaml`), "utf8")) as ProfileSource;
+}
+
+/** Its OpenAPI document, in its own words alone. */
+export function documentOf(truth: ProfileSource): string {
+  return JSON.stringify(nameless(openApiDocument("b", resolveProfile(truth))), undefined, 1);
+}
+
 function marksIn({ extends: set, name, operations = {}, extra, auth, headers, idempotencyHeader }: ProfileSource): ProfileSource {
   const kept = Object.entries(operations).map(([operation, { paging: _shown, ...rest }]) => [operation, rest] as const);
   return {
@@ -83,6 +97,9 @@ function marksIn({ extends: set, name, operations = {}, extra, auth, headers, id
     ...(idempotencyHeader === undefined ? {} : { idempotencyHeader }),
   };
 }
+
+/** Answers whose fields a standard names. */
+const PROTOCOL = /^\/oauth\//;
 
 /** Without the names and sentences of our own table, which would give everything away. */
 function nameless(value: Json): Json {
