@@ -22,6 +22,14 @@ export { record, replay, type RunRecording } from "./simulation/replay-in-test.t
 export { stage, type StageIntent, type TestStage, type TestStageOptions } from "./simulation/stage-in-test.ts";
 export type { HaltedTime, StagePromises } from "./simulation/stage-promises.ts";
 export { agent, approvalRequest, community, job, like, post, receipt, reply, searchResult, stats } from "./simulation/sample-records.ts";
+export {
+  scriptedModel,
+  type ModelRequest,
+  type Script,
+  type ScriptedCall,
+  type ScriptedModel,
+  type ScriptedReply,
+} from "./simulation/scripted-model.ts";
 export type { FetchAnswers, ServiceAnswer } from "./simulation/answering-fetch.ts";
 export { simulate, type Simulation } from "./simulation/simulate.ts";
 export type { SimulateOptions, SimulationProgress } from "./simulation/simulate-options.ts";

@@ -14,6 +14,7 @@ import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 import { supersede, withoutPile } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
+import type { Models } from "../model/models.ts";
 import type PQueue from "p-queue";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
@@ -54,6 +55,8 @@ export interface HandlerDependencies {
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
+  /** Undefined where no model may be asked. */
+  readonly models?: Models | undefined;
   /** The tools of MCP servers. Default: none is reached. */
   readonly tools?: ToolDesk | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
@@ -248,7 +251,7 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
 /** Dependencies of one handling. */
 export type HandlingDependencies = Pick<
   HandlerDependencies,
-  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "tools" | "ending"
+  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "models" | "tools" | "ending"
 >;
 
 /** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
@@ -330,6 +333,11 @@ export class Handling implements RunRequest {
     await this.#parts.store.saveStep(this.event.seq, name, value);
   }
 
+  get askModel(): RunRequest["askModel"] {
+    const { models } = this.#parts;
+    return models === undefined ? undefined : (call, signal) => models.ask(this.#member, this.event, call, signal);
+  }
+
   newIntentId(): IntentId {
     return newIntentId(this.#parts.random, this.#parts.clock.now());
   }
@@ -369,16 +377,30 @@ export function finishRun(
   result: Extract<RunResult, { readonly kind: "finished" }>,
 ): readonly StoredIntent[] {
   const { specialist } = member;
-  return parts.store.finishRun({
-    seq: event.seq,
-    specialist: specialist.handle,
-    now: parts.clock.now(),
-    ...(result.state === undefined ? {} : { state: result.state }),
-    intents: result.intents.map((draft) => withoutPile(parts, specialist, draft)),
-    caps: specialist.brakes,
+  const { seq } = event;
+  const { state } = result;
+  const intents = result.intents.map((draft) => withoutPile(parts, specialist, draft));
+  const now = parts.clock.now();
+  // Nothing decided: nothing to brake or to report.
+  const by = intents.length === 0 ? NOTHING_SAID : spokenBy(specialist);
+  return parts.store.finishRun({ seq, specialist: specialist.handle, now, state, intents, caps: specialist.brakes, ...by });
+}
+
+type Spoken = Pick<Parameters<HandlingDependencies["store"]["finishRun"]>[0], "brake" | "report">;
+
+const NOTHING_SAID: Spoken = { brake: () => undefined, report: () => undefined };
+const spoken = new WeakMap<Member["specialist"], Spoken>();
+
+/** The brakes and receipts of a definition; made once for each. */
+function spokenBy(specialist: Member["specialist"]): Spoken {
+  const known = spoken.get(specialist);
+  if (known !== undefined) return known;
+  const made: Spoken = {
     brake: (draft, words) => brake(draft, words, specialist.brakes),
     report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
-  });
+  };
+  spoken.set(specialist, made);
+  return made;
 }
 
 function announceDecision(parts: HandlerDependencies, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {

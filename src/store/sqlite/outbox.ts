@@ -13,7 +13,7 @@ import type { Commits } from "./commits.ts";
 import type { SpendingTable } from "./spending.ts";
 import { sqlState, sqlStates } from "./intent-states.ts";
 import { RESTORED_CODE } from "./restore-detection.ts";
-import { numberOf, textOf } from "./rows.ts";
+import { numberOf, textOf } from "./columns.ts";
 import type { WatchWriter } from "./sources.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { IntentRows } from "./intent-rows.ts";
@@ -40,6 +40,8 @@ export interface Changes {
   readonly payable: Payable;
   /** Lets intents that wait under this rule try again. */
   readonly wake: (rule: WaitRule, now: number) => void;
+  /** Lets intents that wait for money try again, where a hold ended below its amount. */
+  readonly freed: (settled: Capture | undefined, now: number) => void;
   /** Applies the consequences of an intent's new state: money, and dependent intents. */
   readonly follow: (intent: LiveIntent, paid: Paid | undefined, now: number) => void;
   /** Ends a stake: it comes back, or counts as spent. */
@@ -126,7 +128,7 @@ export function createChanges(
     if (watches.length > 0) commits.add(() => watches.forEach((watch) => writer.watch(watch, now)));
     return true;
   };
-  return { applyChange, payable, wake, follow, endStake, find, findById };
+  return { applyChange, payable, wake, freed, follow, endStake, find, findById };
 }
 
 export interface OutboxParts {
