@@ -61,7 +61,10 @@ const KINDS = [
 
 function webhookFields(): string {
   const { scheme, kinds: _kinds, decisions: _decisions, ...places } = shippedProfile("b").webhooks;
-  const rows = Object.entries(places).map(([name, value]) => [code(name), list(Array.isArray(value) ? value : [String(value)])]);
+  const rows = Object.entries(places).map(([name, value]) => [
+    code(name),
+    list(Array.isArray(value) ? value : [typeof value === "string" ? value : JSON.stringify(value)]),
+  ]);
   return table(["key of `webhooks`", "default"], [["`scheme`", code(scheme)], ...rows]);
 }
 
