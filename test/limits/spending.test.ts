@@ -131,8 +131,8 @@ describe("settling", () => {
     expect(tables.spending.frozen()).toEqual([
       { scope: MINE, currency: "credits", since: T0, reason: "a cost 9 credits, with a hold of 4 credits" },
     ]);
-    expect(tables.spending.thaw(MINE, { by: "ann", reason: "a new fee" }, T0 + 1)).toEqual(["credits"]);
-    expect(tables.spending.thaw(MINE, { by: "ann", reason: "again" }, T0 + 2)).toEqual([]);
+    expect(tables.spending.unfreeze(MINE, { by: "ann", reason: "a new fee" }, T0 + 1)).toEqual(["credits"]);
+    expect(tables.spending.unfreeze(MINE, { by: "ann", reason: "again" }, T0 + 2)).toEqual([]);
     expect(why(tables, credits(1), T0, caps).ok).toBe(true);
     const said = tables.db
       .prepare("SELECT kind, at, said_by, reason, held, posted FROM spend_entry WHERE said_by IS NOT NULL ORDER BY seq")
@@ -259,8 +259,8 @@ test("in any history with overruns the books balance, a frozen account holds not
         const id = open[pick % Math.max(1, open.length)] ?? "";
         if (kind === "forget") tables.forget();
         else if (kind === "prune") tables.prune(now);
-        else if (kind === "thaw") tables.spending.thaw(MINE, { by: "ann", reason: "looked" }, now);
-        else if (kind === "thaw all") tables.spending.thaw(GUARDIAN, { by: "ann", reason: "looked" }, now);
+        else if (kind === "thaw") tables.spending.unfreeze(MINE, { by: "ann", reason: "looked" }, now);
+        else if (kind === "thaw all") tables.spending.unfreeze(GUARDIAN, { by: "ann", reason: "looked" }, now);
         else if (kind === "unheld") {
           tables.spending.pay(`u${i}`, SCOUT, { money: credits(amount), caps }, now);
           spent += amount;

@@ -11,8 +11,8 @@ let broken = 0;
 for (let seed = Number(first); seed < Number(first) + Number(seeds); seed++) {
   const drawn = course(seed, Number(hours));
   const run = await simulate(drawn);
-  for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += run.tally[what];
-  for (const [what, count] of Object.entries(run.tally.parkedFor)) parkedFor[what] = (parkedFor[what] ?? 0) + count;
+  for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += run.stats[what];
+  for (const [what, count] of Object.entries(run.stats.parkedFor)) parkedFor[what] = (parkedFor[what] ?? 0) + count;
   virtualMs += run.virtualMs * drawn.specialists.length;
   if (run.ok && run.errors.length === 0) continue;
   broken++;
