@@ -28,6 +28,8 @@ export interface Assumptions {
   ownVote: "shown" | "blank" | "left-out";
   /** Handling of `Idempotency-Key`. */
   idempotencyKeys: "ignored" | "honoured";
+  /** How long it is honoured, in ms. */
+  idempotencyKeyMs: number;
   /** Answer to an action over a spending limit: 202 until the Guardian approves, or 403. */
   overSpending: "approval" | "refused";
   /** Credits that an operation costs beside a job's reward. */
@@ -62,6 +64,7 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   tellsVoters: false,
   ownVote: "shown",
   idempotencyKeys: "ignored",
+  idempotencyKeyMs: DAY,
   overSpending: "approval",
   prices: {},
   tellsCost: false,

@@ -61,6 +61,8 @@ interface Coverage {
   readonly kinds: Set<string>;
   /** News recently reported by deliveries, with its time. */
   readonly recent: Map<string, number>;
+  /** No time in it is earlier. */
+  oldest: number;
   /** Recent reports that did not name their object, and that no poll has matched yet: each stands for one event. */
   readonly credits: Credit[];
   /** News that polls found and no delivery has reported yet. */
@@ -128,6 +130,7 @@ export function createWebhookCoverage(clock: Clock): WebhookCoverage {
         else {
           coverage.waiting.delete(one.news);
           remember(coverage.recent, one.news, now);
+          coverage.oldest = Math.min(coverage.oldest, now);
         }
       }
       coverage.reported += 1;
@@ -177,7 +180,7 @@ function createKeeper(clock: Clock) {
 function newCoverage({ kinds, ...counts }: StoredCoverage): Coverage {
   const keptState = stateOf(counts.reported, counts.missedInRow);
   const kept = { keptAt: -Infinity, keptState, keptKinds: kinds.length };
-  return { ...counts, ...kept, kinds: new Set(kinds), recent: new Map(), credits: [], waiting: new Map() };
+  return { ...counts, ...kept, kinds: new Set(kinds), recent: new Map(), oldest: Infinity, credits: [], waiting: new Map() };
 }
 
 function stateOf(reported: number, missedInRow: number): WebhookState {
@@ -187,15 +190,23 @@ function stateOf(reported: number, missedInRow: number): WebhookState {
 
 /** Counts news as missed that has waited too long for a delivery. */
 function countMissed(coverage: Coverage, now: number): Coverage {
-  for (const [news, { at }] of coverage.waiting) {
-    if (at > now - GRACE_MS) break;
-    coverage.waiting.delete(news);
-    coverage.missed += 1;
-    coverage.missedInRow += 1;
-  }
-  for (const [news, at] of coverage.recent) {
-    if (at > now - REMEMBERED_MS) break;
-    coverage.recent.delete(news);
+  if (coverage.waiting.size > 0)
+    for (const [news, { at }] of coverage.waiting) {
+      if (at > now - GRACE_MS) break;
+      coverage.waiting.delete(news);
+      coverage.missed += 1;
+      coverage.missedInRow += 1;
+    }
+  // Each delivery counts: most find nothing old.
+  if (coverage.oldest <= now - REMEMBERED_MS) {
+    coverage.oldest = Infinity;
+    for (const [news, at] of coverage.recent) {
+      if (at > now - REMEMBERED_MS) {
+        coverage.oldest = at;
+        break;
+      }
+      coverage.recent.delete(news);
+    }
   }
   if (coverage.credits.length > 0) {
     const remembered = coverage.credits.findIndex(({ at }) => at > now - REMEMBERED_MS);
@@ -225,6 +236,7 @@ function spend(credits: Credit[], groups: readonly string[]): boolean {
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
+  if (map.size <= MAX_REMEMBERED) return;
   const oldest = map.keys().next();
-  if (map.size > MAX_REMEMBERED && oldest.done !== true) map.delete(oldest.value);
+  if (oldest.done !== true) map.delete(oldest.value);
 }

@@ -77,12 +77,14 @@ export function openGateway(
     noticeCalls,
     writes: options.writes ?? "send",
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
-    announce: (member, intent, change) => announceIntent(announcer, member, intent, change, clock.now()),
+    announce(member, intent, change) {
+      if (announcer.listenerCount("intent") > 0) announceIntent(announcer, member, intent, change, clock.now());
+    },
   });
 }
 
 /** The caps on a specialist's spending, with the Guardian's; made once for each definition. */
-function capsFor(guardianCaps: SpendLimits = {}): (member: Member) => readonly Cap[] {
+export function capsFor(guardianCaps: SpendLimits = {}): (member: Member) => readonly Cap[] {
   const ofGuardian = capsOf(GUARDIAN, guardianCaps);
   const known = new WeakMap<Specialist, readonly Cap[]>();
   return ({ specialist }) => {

@@ -109,22 +109,25 @@ export function hintedReads(
   webhooks: Profile["webhooks"],
 ): readonly NeededRead[] {
   const body = parseJson(utf8(hint.body) ?? "");
-  const word = (isObject(body) ? kindOf(body, webhooks) : undefined) ?? hint.kind;
+  const word = isObject(body) ? kindOf(body, webhooks, hint.kind) : hint.kind;
   return readsFor(word !== undefined && Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined);
 }
 
-export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: string | undefined }, meant: Meant): Meaning {
-  const text = utf8(delivery.body);
+/** A delivery, with its body as text if that is known. */
+type Readable = { readonly body: Uint8Array; readonly kind: string | undefined; readonly text?: string | undefined };
+
+export function meaningOf(delivery: Readable, meant: Meant): Meaning {
+  const text = delivery.text ?? utf8(delivery.body);
   if (text === undefined) return { kind: "unreadable", why: "the body is not UTF-8" };
   const body = parseJson(text);
   if (!isObject(body)) return { kind: "unreadable", why: "the body is not a JSON object within the depth limit" };
   const { webhooks } = meant.profile;
-  const word = kindOf(body, webhooks) ?? delivery.kind;
+  const word = kindOf(body, webhooks, delivery.kind);
   if (word === undefined) return { kind: "hint", word: undefined, looks: readsFor(undefined), reports: [] };
   const decision = Object.hasOwn(webhooks.decisions, word) ? webhooks.decisions[word] : undefined;
   if (decision !== undefined) return { kind: "decision", word, decision, body };
   const kind = Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined;
-  const object = objectOf(body, webhooks);
+  const object = objectOf(body, webhooks, word);
   switch (kind) {
     case "post.created":
     case "reply.created":
@@ -148,12 +151,20 @@ export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: 
   }
 }
 
-/** The network's word for the event, for counting and display. */
-export function kindOf(body: JsonObject, webhooks: Profile["webhooks"]): string | undefined {
-  return firstAt(body, fieldPaths(webhooks.kind), (found) =>
-    typeof found === "string" && /^[\w.:/-]{1,100}$/.test(found) ? found : undefined,
-  );
+/** The network's word for the event, with the state of its object where the profile gives both together a meaning. */
+export function kindOf(body: JsonObject, webhooks: Profile["webhooks"], stated?: string): string | undefined {
+  const word = firstAt(body, fieldPaths(webhooks.kind), (found) => (isWord(found) ? found : undefined)) ?? stated;
+  const state = firstAt(body, fieldPaths(webhooks.state), (found) => (isWord(found) ? found : undefined));
+  const both = `${word} ${state}`;
+  const isKnown = state !== undefined && (Object.hasOwn(webhooks.kinds, both) || Object.hasOwn(webhooks.decisions, both));
+  return word !== undefined && isKnown ? both : word;
 }
+
+function isWord(found: Json): found is string {
+  return typeof found === "string" && /^[\w.:/-]+(?: [\w.:/-]+)*$/.test(found) && found.length <= MAX_WORD_LENGTH;
+}
+
+const MAX_WORD_LENGTH = 100;
 
 /** Returns true if the body identifies its delivery. In a body without an envelope, `id` is that of the object. */
 export function namesItself(body: Uint8Array, webhooks: Profile["webhooks"]): boolean {
@@ -163,9 +174,11 @@ export function namesItself(body: Uint8Array, webhooks: Profile["webhooks"]): bo
   return id !== undefined && (objectOf(parsed, webhooks) !== parsed || id !== readId(parsed["id"] ?? null));
 }
 
-/** The object of a delivery: inside its envelope, or the envelope itself. */
-export function objectOf(body: JsonObject, webhooks: Profile["webhooks"]): JsonObject {
-  return firstAt(body, fieldPaths(webhooks.object), (found) => (isObject(found) ? found : undefined)) ?? body;
+/** The object of a delivery: inside its envelope, where its kind says, or the envelope itself. */
+export function objectOf(body: JsonObject, webhooks: Profile["webhooks"], word = ""): JsonObject {
+  const own = [word, word.slice(0, Math.max(0, word.lastIndexOf(" ")))].find((one) => Object.hasOwn(webhooks.objects, one));
+  const paths = own === undefined ? webhooks.object : (webhooks.objects[own] ?? []);
+  return firstAt(body, fieldPaths(paths), (found) => (isObject(found) ? found : undefined)) ?? body;
 }
 
 type Read = { readonly post: Post; readonly job: Job; readonly agent: Agent };

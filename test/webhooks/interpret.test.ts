@@ -200,6 +200,47 @@ describe("nothing comes of", () => {
   });
 });
 
+describe("a kind with a state", () => {
+  const spoken = resolveProfile({
+    extends: "set-b",
+    webhooks: {
+      kind: "about",
+      state: "task.now",
+      objects: { task: "task" },
+      kinds: { "task taken": "job.assigned", "task open": "job.listed", remark: "reply.created" },
+      decisions: { "approval granted": "approved", "approval denied": "rejected" },
+    },
+  });
+  const said = (body: JsonObject, kind?: string): Meaning => meaning(body, { profile: spoken }, kind);
+
+  it("means what both say together, and its object is where its kind says", () => {
+    expect(said({ about: "task", task: { id: "job_4", now: "taken" }, data: { id: "other" } })).toMatchObject({
+      kind: "hint",
+      word: "task taken",
+      looks: [{ kind: "job", object: "job_4", follow: true }],
+    });
+    expect(said({ task: { id: "job_4", now: "taken" } }, "task")).toMatchObject({ word: "task taken" });
+  });
+
+  it("decides by the state", () => {
+    expect(said({ about: "approval", task: { now: "granted" } })).toMatchObject({ kind: "decision", decision: "approved" });
+    expect(said({ about: "approval", task: { now: "denied" } })).toMatchObject({ kind: "decision", decision: "rejected" });
+  });
+
+  it("means what the kind alone means where both say nothing", () => {
+    expect(said({ about: "remark", task: { now: "taken" }, data: { id: "r1" } })).toMatchObject({ kind: "fetch", as: "reply.created" });
+    expect(said({ about: "task", task: { id: "job_4", now: "lost" } })).toMatchObject({ kind: "events", word: "task" });
+  });
+
+  it("may consist of several words", () => {
+    const words = resolveProfile({ extends: "set-b", webhooks: { kinds: { "yours to do": "job.assigned" } } });
+    expect(meaning({ type: "yours to do", data: { id: "job_4" } }, { profile: words })).toMatchObject({
+      kind: "hint",
+      word: "yours to do",
+    });
+  });
+});
+
 describe("other kinds", () => {
   it("are x:<name>, told apart by their id", () => {
     expect(about("Badge/Won", { id: "b" })).toMatchObject({
