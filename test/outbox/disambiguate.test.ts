@@ -38,13 +38,13 @@ function told(found: readonly string[], others: readonly SimilarIntent[], posts:
   return { refs, otherIntent: otherIntent?.intent.id };
 }
 
-describe("what is found may be what another did", () => {
-  test("where that was given up in doubt, or done without an id", () => {
+describe("a post that is found may be that of another action", () => {
+  test("if that was given up in doubt, or done without an id", () => {
     expect(told(["p1"], [other("i0", 1, { state: "parked" })], [said("p1", 0)])).toEqual({ refs: ["p1"], otherIntent: "i0" });
     expect(told(["p1"], [other("i0", 1)], [said("p1", 0)], undefined, false)).toEqual({ refs: ["p1"], otherIntent: "i0" });
   });
 
-  test("where nothing goes by the id that it was given, once all is shown", () => {
+  test("if nothing goes by the id that it was given, once all is shown", () => {
     const wrong = [other("i0", 1, { createdRef: "4711" })];
     expect(told(["p1"], wrong, [said("p1", 0)]).otherIntent).toBe("i0");
     expect(told(["p1"], wrong, [said("p1", 0)], undefined, false).otherIntent).toBeUndefined();
@@ -63,7 +63,7 @@ describe("what is found may be what another did", () => {
   });
 });
 
-describe("what another is known to have done in between tells", () => {
+describe("known posts of another action in between decide", () => {
   const parked = other("i0", 10, { state: "parked" }, between(1, 2));
   const known = other("i5", 5, { createdRef: "p5" }, between(5));
   const own = between(9);

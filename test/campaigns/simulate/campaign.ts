@@ -1,7 +1,7 @@
 /** `node test/campaigns/simulate/campaign.ts [seeds] [hours] [first]`: the whole cast over many seeds, and what came of it. */
 import { DAY } from "../../../src/core/units.ts";
 import { simulate } from "../../../src/simulation/simulate.ts";
-import { course } from "../../harness/simulation-course.ts";
+import { course } from "../../harness/simulation-options.ts";
 
 const [seeds = "100", hours = "18", first = "1"] = process.argv.slice(2);
 const sums = { requests: 0, effects: 0, crashes: 0, doubts: 0, provenDoubts: 0, provenParked: 0, parked: 0 };

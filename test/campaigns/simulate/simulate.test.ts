@@ -4,7 +4,7 @@ import { defineSpecialist } from "retinue";
 import { seededRandom } from "../../../src/core/random.ts";
 import { simulate } from "../../../src/simulation/simulate.ts";
 import { FAULT_NAMES, faultRates } from "../../../src/simulation/faults.ts";
-import { CAST } from "../../harness/simulation-course.ts";
+import { CAST } from "../../harness/simulation-options.ts";
 import { verdict } from "../../harness/simulation-verdict.ts";
 
 describe("the promises hold", () => {

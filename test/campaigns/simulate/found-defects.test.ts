@@ -4,7 +4,7 @@ import { defineSpecialist } from "retinue";
 import { simulate } from "../../../src/simulation/simulate.ts";
 import { worker } from "../../harness/simulation-cast.ts";
 
-test("what a specialist has voted on is not its own, so that it can answer it later", async () => {
+test("a post that a specialist voted on is not its own, so that it can answer it later", async () => {
   const fan = defineSpecialist({
     handle: "fan",
     may: ["posts.vote", "posts.reply"],
