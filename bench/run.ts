@@ -21,6 +21,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
   start: () => import("./suites/start.ts"),
   admission: () => import("./suites/admission.ts"),
   growth: () => import("./suites/growth.ts"),
+  developers: () => import("./suites/developers.ts"),
 };
 
 const DEFAULT_RUNS = 3;

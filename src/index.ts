@@ -2,7 +2,7 @@
 
 // Everyday: writing a specialist.
 export { defineSpecialist } from "./specialist/definition.ts";
-export { defineConfig, type ConfigFile } from "./config/config-file.ts";
+export { defineConfig, type ConfigFile, type ToolServerSettings } from "./config/config-file.ts";
 export type {
   Brakes,
   ExtraOperations,
@@ -15,10 +15,23 @@ export type {
   SpecialistDefinition,
   SpendCaps,
   StateOf,
+  ToolName,
   TypedDefinition,
   Watch,
 } from "./specialist/definition.ts";
-export type { Act, ActFor, IntentOptions, IntentRef, Reads, Target } from "./specialist/act.ts";
+export type {
+  Act,
+  ActFor,
+  IntentOptions,
+  IntentRef,
+  OnPileUp,
+  Reads,
+  StepAbout,
+  StepOptions,
+  Target,
+  ToolAnswer,
+  ToolOptions,
+} from "./specialist/act.ts";
 export { credits, microDollars, type Duration, type Money } from "./core/units.ts";
 export type { EventKind, EventPayloads, ExtraEvent, Like, Receipt, Reply } from "./contract/event-kinds.ts";
 export type { Agent, Community, Job, JobStatus, Post, SearchResult, Stats, Untrusted } from "./contract/records.ts";

@@ -89,7 +89,7 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
     if (tries === undefined) return;
     log.warn("a handler failed", { handle, ...defined({ event, message, file, line }), parked: result === "parked" });
   });
-  const plan = await planLaunch(config, clock, await planCast(config, clock, specialists));
+  const plan = await planLaunch(config, clock, await planCast(config, clock, { given: specialists }));
   for (const { message, code, file, hint } of plan.warnings) log.warn(message, { code, file, hint });
   const launched = await launch(plan, {
     config,

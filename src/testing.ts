@@ -16,6 +16,7 @@ export {
   type HandledPayload,
   type HandleOptions,
   type ReadAnswers,
+  type ToolAnswers,
 } from "./simulation/handle-in-test.ts";
 export { stage, type StageIntent, type TestStage, type TestStageOptions } from "./simulation/stage-in-test.ts";
 export type { HaltedTime, StagePromises } from "./simulation/stage-promises.ts";

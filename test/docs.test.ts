@@ -100,7 +100,19 @@ function typeMistakes(folder: string): Promise<string> {
   );
 }
 
-test.each(named(inLanguage("json")))(
+/** The settings of a desktop client, which start one of our commands. */
+const isClientConfig = ({ text }: Block): boolean => text.includes('"mcpServers"');
+
+test.each(named(inLanguage("json").filter(isClientConfig)))("%s starts a command that exists", async (_name, { text }) => {
+  const { mcpServers } = JSON.parse(text) as {
+    readonly mcpServers: { readonly [name: string]: { readonly command: string; readonly args: string[] } };
+  };
+  const [{ command, args }] = Object.values(mcpServers) as [{ readonly command: string; readonly args: string[] }];
+  expect([command, ...args.slice(0, 1), ...args.slice(2, 6)]).toEqual(["npm", "--prefix", "run", "--silent", "retinue", "--"]);
+  expect(await mistakesInOurs(args.slice(6).join(" "))).toEqual([]);
+});
+
+test.each(named(inLanguage("json").filter((block) => !isClientConfig(block))))(
   "%s is a tsconfig.json that shows a mistake of a definition, and no other",
   { timeout: 60_000 },
   async (_name, { text }) => {

@@ -26,6 +26,7 @@ export interface AdmissionSpeed {
 }
 
 const UNLIMITED = { perHour: 1e9, perDay: 1e9 };
+/** At least one admission for each key: the first one after a start reads the key's rows. */
 const WARM_UP = 5_000;
 
 export async function admissions({ path, keys, count, atOnce }: AdmissionLoad): Promise<AdmissionSpeed> {
@@ -34,7 +35,7 @@ export async function admissions({ path, keys, count, atOnce }: AdmissionLoad): 
   try {
     for (let i = 0; i < keys; i++)
       await store.registerKey(asHandle(`s${i}`), asKeyId(`key-${i}`), { limits: UNLIMITED, floors: DEFAULT_FLOORS }, clock.now());
-    await rounds(store, keys, WARM_UP, atOnce, []);
+    await rounds(store, keys, Math.max(WARM_UP, keys), atOnce, []);
     const took: number[] = [];
     const cost = stopwatch();
     await rounds(store, keys, count, atOnce, took);

@@ -2,6 +2,7 @@
 import type { Config, Flags } from "../config/config.ts";
 import type { SharedVariables, Variables } from "../config/environment.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Pipes } from "../mcp/over-stdio.ts";
 import type { CapturedPrints } from "../specialist/prints.ts";
 import type { Ask } from "./asking.ts";
 import type { Output } from "./output.ts";
@@ -23,6 +24,8 @@ export interface Command {
   readonly arguments?: string;
   readonly describe: string;
   readonly options: readonly CommandOption[];
+  /** The command speaks a protocol on stdout: its lines go to stderr. */
+  readonly ownsStdout?: true;
   /** Lines shown below the help. */
   readonly examples?: readonly string[];
   /**
@@ -47,6 +50,8 @@ export interface Context {
   /** Text that definitions print. */
   readonly prints?: CapturedPrints;
   readonly out: Output;
+  /** The standard streams as they are, for a command that owns them. */
+  readonly pipes?: () => Pipes;
   readonly clock: Clock;
   /** Asks the person at the terminal; undefined if nobody can be asked. */
   readonly asking: () => Ask | undefined;

@@ -1,5 +1,5 @@
 /** The command line: finds the command, runs it, and turns any error into one screen and an exit code. */
-import { readFileSync } from "node:fs";
+import { Writable } from "node:stream";
 import { Command as Parser, CommanderError, Option } from "commander";
 import { loadConfig, readLogLevel, type Flags } from "../config/config.ts";
 import { openEnvironment, shareVariables, takeOwnVariables, type SharedVariables } from "../config/environment.ts";
@@ -7,9 +7,11 @@ import { environmentSecrets } from "../config/key-sources.ts";
 import { nearest, type Problem } from "../config/problem.ts";
 import { systemClock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
-import { Misconfigured, messageOf, RetinueError } from "../core/errors.ts";
+import { errorClass, isRetinueError, Misconfigured, messageOf } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { Scrubber } from "../core/scrubber.ts";
+import { readVersion } from "../core/version.ts";
+import type { Pipes } from "../mcp/over-stdio.ts";
 import { capturePrints, type CapturedPrints } from "../specialist/prints.ts";
 import { flagOption, textOption } from "./args.ts";
 import { createAsk, type Input } from "./asking.ts";
@@ -27,6 +29,8 @@ export interface Surroundings {
   readonly stderr: TextStream;
   /** The input of a person, if it is a terminal. Opened on demand: an open one cannot also be read as a file. */
   readonly stdin?: () => Input;
+  /** The standard streams as they are, for a command that owns them. */
+  readonly pipes?: () => Pipes;
   /** The variables of `.env` that definitions see. */
   readonly variables?: SharedVariables;
   /** Text that definitions print, kept apart from our own output. */
@@ -55,8 +59,9 @@ function processSurroundings(argv: readonly string[]): Surroundings {
       process.exit(EXIT.failed);
     });
   const [cwd, stdout, stderr] = [process.cwd(), ownStream(process.stdout), ownStream(process.stderr)];
+  const pipes = ownPipes(process.stdout);
   const prints = capturePrints(process);
-  return { cwd, stdout, stderr, prints, stdin: () => process.stdin, env: takeOwnVariables(), variables: shareVariables(cwd) };
+  return { cwd, stdout, stderr, pipes, prints, stdin: () => process.stdin, env: takeOwnVariables(), variables: shareVariables(cwd) };
 }
 
 /** Our own way to a stream, which a captured `write` does not change. */
@@ -76,9 +81,13 @@ function ownStream(stream: NodeJS.WriteStream): TextStream {
   };
 }
 
-export function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
+/** A protocol's own way out: a write counts as done when the system has taken it, so that a reader that does not read is noticed. */
+function ownPipes(stdout: NodeJS.WriteStream): () => Pipes {
+  const write = stdout.write.bind(stdout);
+  const output = new Writable({
+    write: (chunk: Buffer, _encoding, done) => void write(chunk, done),
+  });
+  return () => ({ input: process.stdin, output });
 }
 
 async function runCommand(argv: readonly string[], json: boolean, around: Surroundings): Promise<ExitCode> {
@@ -101,6 +110,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
         dumb: around.env["TERM"] === "dumb",
         clock,
         ...around,
+        ...(command.ownsStdout === true ? { stdout: around.stderr } : {}),
       });
       const flags = flagsOf(options);
       const flush = (): void => out.flush();
@@ -117,7 +127,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
           env: around.env,
           out,
           clock,
-          ...defined({ variables: around.variables, prints: around.prints }),
+          ...defined({ variables: around.variables, prints: around.prints, pipes: around.pipes }),
           asking: () => createAsk(around.stdin?.(), around.stdout),
           loadConfig: () => loadConfig({ flags, env: around.env, cwd: around.cwd }),
         });
@@ -201,7 +211,7 @@ function knownSecrets({ cwd, env }: Surroundings): Scrubber {
 function report(error: unknown, json: boolean, around: Surroundings): ExitCode {
   const { stderr, env, cwd } = around;
   const out = createOutput({ json, colour: wantsColour(stderr, env), ...around });
-  const known = error instanceof RetinueError;
+  const known = isRetinueError(error);
   const { cause: _cause, ...details } = known
     ? error.details
     : { cause: undefined, hint: "this is a defect of Retinue: run it again with DEBUG=1 and report the output" };
@@ -212,5 +222,5 @@ function report(error: unknown, json: boolean, around: Surroundings): ExitCode {
   out.result({ error: problemJson(problem, cwd) });
   out.problems([problem]);
   if ((env["DEBUG"] ?? "") !== "" && error instanceof Error) out.trace(scrubber.clean(error.stack ?? messageOf(error)));
-  return error instanceof Misconfigured ? EXIT.misused : EXIT.failed;
+  return known && errorClass(error) === "Misconfigured" ? EXIT.misused : EXIT.failed;
 }

@@ -1,6 +1,7 @@
 /** Output of a command: lines for people on a terminal, or one JSON object for machines. The only way to print. */
 import { isAbsolute, relative } from "node:path";
 import { isMistake, type Problem } from "../config/problem.ts";
+import { defined } from "../core/defined.ts";
 import { SECOND } from "../core/units.ts";
 import type { Clock, Timer } from "../core/clock.ts";
 import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
@@ -181,27 +182,28 @@ function columnsOf({ isTTY, columns }: TextStream): number {
 export function problemLines(problem: Problem, paint: Paint, cwd: string, stream?: TextStream): readonly Printable[] {
   const label = isMistake(problem) ? paint.red("error:") : paint.yellow("warning:");
   const place = placeOf(problem, cwd);
-  const { message, expected, hint } = problem;
+  const { message, expected, hint, excerpt } = problem;
   const columns = stream?.isTTY === true ? Math.max(LEAST_QUOTED, columnsOf(stream) - LABELLED.length) : Infinity;
   const sentence = (first: Printable, text: string): readonly Printable[] =>
     wordLines(visible(text), columns).map((line, i) => say`${i === 0 ? first : LABELLED}${line}`);
   return [
     ...sentence(say`${label} `, message),
     ...(place === undefined ? [] : [say`  ${paint.dim("in")}        ${place}`]),
+    ...(excerpt === undefined ? [] : [say`  ${paint.dim("code")}      ${excerpt}`]),
     ...(expected === undefined || message.includes(`expected ${expected}`) ? [] : sentence(say`  ${paint.dim("expected")}  `, expected)),
     ...(hint === undefined ? [] : [say`  ${paint.dim("try")}       ${hint}`]),
   ];
 }
 
-/** A problem for machines: `{code, message, file?, line?, expected?, hint?}`. */
+/** A problem for machines: `{code, message, file?, line?, column?, excerpt?, definition?, expected?, hint?}`. */
 export function problemJson(problem: Problem, cwd: string): object {
-  const { level, file, ...rest } = problem;
-  return { ...rest, ...(file === undefined ? {} : { file: shownPath(file, cwd) }), ...(level === "warning" ? { level } : {}) };
+  const { level, file, definition, ...rest } = problem;
+  const shown = (path: string | undefined): string | undefined => (path === undefined ? undefined : shownPath(path, cwd));
+  return { ...rest, ...defined({ file: shown(file), definition: shown(definition) }), ...(level === "warning" ? { level } : {}) };
 }
 
-function placeOf({ file, line }: Problem, cwd: string): string | undefined {
-  if (file === undefined) return undefined;
-  return line === undefined ? shownPath(file, cwd) : `${shownPath(file, cwd)}:${line}`;
+function placeOf({ file, line, column }: Problem, cwd: string): string | undefined {
+  return file === undefined ? undefined : [shownPath(file, cwd), line, column].filter((part) => part !== undefined).join(":");
 }
 
 /** A path relative to the working directory. */

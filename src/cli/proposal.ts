@@ -1,4 +1,5 @@
 /** Shows an action for approval: its whole payload, its cost, its expiry, and the event that led to it. */
+import type { WaitRule } from "../limits/wait-rules.ts";
 import { Refused } from "../core/errors.ts";
 import { showMoney, type Money } from "../core/units.ts";
 import type { ApprovalShown, Explanation } from "../guardian/explanation.ts";
@@ -45,6 +46,9 @@ export function costText(cost: Money | undefined): string {
   return cost === undefined ? "nothing" : `at most ${showMoney(cost)}`;
 }
 
+/** Rules that an answer here ends, or that no answer needs. */
+const WITHOUT_APPROVAL: readonly string[] = ["approval_wanted", "not_running"] satisfies WaitRule[];
+
 /** Shows the whole page. The payload comes last, next to the question. */
 export function showAnswerable(why: Answerable, out: Output, now: number): void {
   const { id, handle, what, target, approval, reasons } = why;
@@ -54,7 +58,7 @@ export function showAnswerable(why: Answerable, out: Output, now: number): void 
   out.line(`  answer by  ${moment(approval.expiresAt, now)}; without an answer it is not sent`);
   // An approval alone does not send it then.
   for (const { message, rule } of reasons)
-    if (rule !== "approval_wanted" && rule !== "not_running") out.line(paint.yellow(`  and then   ${message} (${rule})`));
+    if (!WITHOUT_APPROVAL.includes(rule)) out.line(paint.yellow(`  and then   ${message} (${rule})`));
   showPayload(why, out, now);
 }
 

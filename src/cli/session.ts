@@ -86,7 +86,7 @@ function logLevelOf({ flags, cwd, env }: Context): LogLevel {
 export function launchOn(
   stage: Stage,
   plan: LaunchPlan,
-  options: Pick<LaunchOptions, "writes" | "passive" | "networkName" | "anyNetwork" | "lookMs" | "onLoaded"> = {},
+  options: Pick<LaunchOptions, "writes" | "passive" | "networkName" | "anyNetwork" | "isolation" | "isHasty" | "onLoaded"> = {},
 ): Promise<Launched> {
   const { log, scrubber, announcer, context, lifetime } = stage;
   const { config } = plan;
@@ -120,7 +120,7 @@ export interface Showing {
   close(): void;
 }
 
-/** How a command shows its run. */
+/** The output of a command while it runs. */
 export interface ShowOptions {
   readonly launched: Launched;
   readonly forMs: number | undefined;

@@ -83,10 +83,10 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     const isEmpty = text === "";
     const body = isEmpty ? undefined : parseExactJson(text);
     const headers = context.limits.withBody(wire.headers, body);
-    const received = { answered: answeredOf(context, status, headers), headers, isEmpty, body };
+    const received = { answered: answeredOf(context, status, headers), headers, isEmpty, body, handedOut };
     const meant = status < 300 ? undefined : context.rules(status, context.errors.read(received.body));
     if (meant !== undefined) return plain(asMeant(context, received, meant));
-    if (status >= 200 && status < 300) return succeeded(context, { ...received, handedOut }, call);
+    if (status >= 200 && status < 300) return succeeded(context, received, call);
     if (status >= 400 && status < 500) return plain(rejected(context, received));
     if (status >= 300 && status < 400) return plain(redirected(context.isRead, received.answered));
     return plain(failed(context, received));
@@ -108,7 +108,8 @@ function unreadable(received: Received, reason: string, drift = NO_DRIFT): Outco
 function answeredOf({ clock, limits }: Context, status: number, headers: WireHeaders): Answered {
   const skewMs = skewOf(headers, clock);
   const hints = limits.hints(headers, clock.now() + (skewMs ?? 0));
-  return { status, ...(skewMs === undefined ? {} : { skewMs }), ...(hints === undefined ? {} : { limits: hints }) };
+  if (hints === undefined) return skewMs === undefined ? { status } : { status, skewMs };
+  return { status, ...(skewMs === undefined ? {} : { skewMs }), limits: hints };
 }
 
 function skewOf({ date }: WireHeaders, clock: Clock): number | undefined {
@@ -215,6 +216,10 @@ function detailsOf({ details }: Context, body: Json | undefined): { readonly det
   return found.length === 0 ? {} : { details: Object.fromEntries(found) };
 }
 
+type Confirmed = {
+  -readonly [name in keyof Extract<Outcome, { readonly class: "confirmed" }>]: Extract<Outcome, { readonly class: "confirmed" }>[name];
+};
+
 function readSingle(context: Context, received: Received): OutcomeReading {
   const { profile, operation, pins } = context;
   const { answered, body, isEmpty, handedOut } = received;
@@ -229,18 +234,13 @@ function readSingle(context: Context, received: Received): OutcomeReading {
     );
   if (operation.record === "token" && secrets?.accessToken === undefined)
     return unreadable(received, "the answer holds no readable token", drift);
-  return {
-    outcome: {
-      class: "confirmed",
-      ...answered,
-      ...(record === undefined ? {} : { record }),
-      ...(secrets === undefined ? {} : { secrets }),
-      ...chargedBy(context, body),
-      ...detailsOf(context, body),
-      body: MAY_HOLD_SECRETS.has(operation.record) ? withoutSecrets(body, secrets) : body,
-    },
-    drift,
-  };
+  const shown = MAY_HOLD_SECRETS.has(operation.record) ? withoutSecrets(body, secrets) : body;
+  const outcome: Confirmed = { class: "confirmed", ...answered, body: shown };
+  if (record !== undefined) outcome.record = record;
+  if (secrets !== undefined) outcome.secrets = secrets;
+  if (context.charged.length > 0) Object.assign(outcome, chargedBy(context, body));
+  if (context.details.length > 0) Object.assign(outcome, detailsOf(context, body));
+  return { outcome, drift };
 }
 
 function readListed({ profile, operation, pins, nextPage }: Context, received: Received, call: Call): OutcomeReading {

@@ -23,7 +23,7 @@ export interface Page {
 
 /** Options of a read page by page. */
 export interface PagesOptions {
-  /** Default and maximum: `MAX_PAGES`. Each page is a request. */
+  /** Default and maximum: 50. Each page is a request. */
   readonly maxPages?: number;
 }
 

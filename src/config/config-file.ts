@@ -11,7 +11,21 @@ import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
 import { checkParts } from "./mistakes.ts";
 import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
 import { mistake, type Problem } from "./problem.ts";
-import { duration, expected, flag, handle, passes, price, spend, text, tier, wholeNumber, words, zone } from "./value-schemas.ts";
+import {
+  duration,
+  expected,
+  flag,
+  handle,
+  passes,
+  price,
+  spend,
+  text,
+  tier,
+  variableName,
+  wholeNumber,
+  words,
+  zone,
+} from "./value-schemas.ts";
 
 /** Credential in a request's header: the key itself, or a token exchanged for it. */
 const AUTH_MODES = ["key", "token"] as const;
@@ -72,7 +86,23 @@ export interface ConfigFile {
   /** Time that a stop waits for answers. Default 25,000 ms. */
   readonly drainMs?: number;
   readonly specialists?: { readonly [handle: string]: SpecialistOverride };
+  /** MCP servers by name, whose tools a definition may list under `tools`. */
+  readonly mcp?: { readonly [server: string]: ToolServerSettings };
 }
+
+/** An MCP server: a program of this machine that is started, or an address. Secrets are named, never written. */
+export type ToolServerSettings =
+  | {
+      readonly command: string;
+      readonly args?: readonly string[];
+      /** Names of variables that the program gets beside `PATH`, `HOME` and their like. Their values count as secrets. */
+      readonly env?: readonly string[];
+    }
+  | {
+      readonly url: string;
+      /** The name of the variable that holds its bearer token. */
+      readonly token?: string;
+    };
 
 /** Declares the settings of a project. They are checked when loaded, so that an error can name their file. */
 export function defineConfig<const Settings extends ConfigFile>(settings: Settings): Settings {
@@ -110,6 +140,15 @@ const override = z.strictObject(
   expected("settings of one specialist: {tier, id, keyFile, spend, brakes, review, enabled}"),
 );
 
+const MAX_SERVERS = 50;
+const toolServer = z.union(
+  [
+    z.strictObject({ command: text, args: words.optional(), env: z.array(variableName).max(MAX_SERVERS).optional() }),
+    z.strictObject({ url: z.url({ protocol: /^https?$/, ...expected("an http(s) address") }), token: variableName.optional() }),
+  ],
+  expected('{command, args, env: ["NAME"]} or {url, token: "NAME"}, where NAME is a variable'),
+);
+
 export const configSchema = z.strictObject(
   {
     agents: text.optional(),
@@ -144,6 +183,7 @@ export const configSchema = z.strictObject(
       .optional(),
     drainMs: wholeNumber(0, 3_600_000).optional(),
     specialists: z.record(handle, override).optional(),
+    mcp: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), toolServer, expected("MCP servers by name")).optional(),
   },
   expected("settings, made by defineConfig({ … })"),
 );

@@ -8,7 +8,7 @@ import { LOG_LEVELS, type LogLevel } from "../core/log.ts";
 import { Secret } from "../core/secret.ts";
 import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
-import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
+import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig, type ToolServerSettings } from "./config-file.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
 import { checkSecrets, handleVariable } from "./key-sources.ts";
 import { isMistake, mistake, nearest, problemOf, throwMistakes, warning, type Problem } from "./problem.ts";
@@ -87,6 +87,8 @@ export interface Config {
   readonly spacing: { readonly atOnce: number; readonly apartMs: number } | undefined;
   readonly drainMs: number;
   readonly specialists: { readonly [handle: string]: SpecialistOverride };
+  /** MCP servers by name. */
+  readonly mcp: { readonly [server: string]: ToolServerSettings };
   readonly environment: Environment;
 }
 
@@ -109,6 +111,7 @@ const VARIABLES = [
   "RETINUE_WEBHOOK_ALLOW_PRIVATE",
   "RETINUE_CONSOLE_PORT",
   "RETINUE_CONSOLE_TOKEN",
+  "RETINUE_MCP_TOKEN",
 ];
 
 const OPEN_PREFIXES = ["RETINUE_KEY_", "RETINUE_WEBHOOK_SECRET_"];
@@ -172,6 +175,7 @@ export async function readConfig({
     spacing: spacing(values.spacing),
     drainMs: values.drainMs ?? DEFAULT_DRAIN_MS,
     specialists: overrides(values.specialists),
+    mcp: toolServers(values.mcp),
     environment,
   };
   return { config: { ...config, warnings: problems.filter((problem) => !isMistake(problem)) }, problems };
@@ -344,6 +348,10 @@ function overrides(values: ConfigValues["specialists"] = {}): Config["specialist
       defined({ ...rest, brakes: brakes && defined(brakes), spend: spend && defined(spend) }),
     ]),
   );
+}
+
+function toolServers(values: ConfigValues["mcp"] = {}): Config["mcp"] {
+  return Object.fromEntries(Object.entries(values).map(([name, settings]) => [name, defined(settings)]));
 }
 
 function mistypedVariables(environment: Environment): Problem[] {

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { durationMs, SECOND } from "../core/units.ts";
 import { quietHours, watchStart } from "../specialist/specialist.ts";
-import { OWN_PREFIX } from "./environment.ts";
 import {
   duration,
   expected,
@@ -15,6 +14,8 @@ import {
   spend,
   text,
   tier,
+  toolName,
+  variableName,
   wholeNumber,
   words,
   zone,
@@ -24,6 +25,7 @@ const MAX_INSTRUCTIONS = 200_000;
 const MAX_SCHEDULES = 100;
 const MAX_MISSED = 100;
 const MAX_SECRETS = 50;
+const MAX_TOOLS = 100;
 
 const from = z
   .string(expected('"now", "start" or a date'))
@@ -58,14 +60,6 @@ const operationName = z
   .regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, expected('the name of an operation, such as "posts.reply"'));
 const operations = z.array(operationName, expected('a list of operations, such as ["posts.reply"]')).max(200);
 
-const variableName = z
-  .string(expected("the name of an environment variable"))
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, expected('the name of an environment variable, such as "OPENAI_API_KEY"; never its value'))
-  .refine(
-    (name) => !name.startsWith(OWN_PREFIX),
-    expected("a variable of your own; RETINUE_* are known as secrets, and no definition gets them"),
-  );
-
 const code = z.custom<(...args: unknown[]) => void | Promise<void>>((value) => typeof value === "function", expected("a function"));
 
 const interval = duration.refine((value) => !passes(() => durationMs(value)) || durationMs(value) >= SECOND, expected("at least 1s"));
@@ -87,11 +81,20 @@ const schedule = z
           expected('"skip", "once" or {all: <most runs>}'),
         )
         .optional(),
+      expiresIn: positiveDuration.optional(),
+      onPileUp: z.enum(["keep", "newest", "drop"], expected('"keep", "newest" or "drop"')).optional(),
       run: code,
     },
     expected("a schedule: {cron or every, run}"),
   )
   .refine((value) => (value.cron === undefined) !== (value.every === undefined), expected("either cron or every"));
+
+const eventKind = z.union(
+  [z.enum(EVENT_KINDS), z.string().regex(/^x:[a-z][\w.-]*$/)],
+  expected("a kind of event, or x:<name> for one of the profile's"),
+);
+const atOnce = wholeNumber(1, 64);
+const concurrentKind = z.union([eventKind, z.string().regex(/^schedule:./)], expected("a kind of event, or schedule:<name>"));
 
 /** Plain data, without functions. */
 const data = {
@@ -104,11 +107,15 @@ const data = {
   watch: watch.optional(),
   may: operations.optional(),
   review: operations.optional(),
+  tools: z.array(toolName, expected('a list of tools, such as ["weather/forecast"]')).max(MAX_TOOLS).optional(),
   spend: spend.optional(),
   brakes: brakes.optional(),
   secrets: z.array(variableName, expected('a list of environment variables, such as ["OPENAI_API_KEY"]')).max(MAX_SECRETS).optional(),
   lanes: lanes.optional(),
   deadline: positiveDuration.optional(),
+  concurrency: z
+    .union([atOnce, z.record(concurrentKind, atOnce)], expected("a whole number from 1 to 64, or one by kind of event"))
+    .optional(),
   initialState: z.record(z.string(), z.unknown(), expected("an object of JSON values")).optional(),
   instructions: z
     .string(expected("a text"))
@@ -118,10 +125,6 @@ const data = {
 
 export const dataDefinition = z.strictObject(data, expected("a specialist: at least a handle"));
 
-const eventKind = z.union(
-  [z.enum(EVENT_KINDS), z.string().regex(/^x:[a-z][\w.-]*$/)],
-  expected("a kind of event, or x:<name> for one of the profile's"),
-);
 const handlers = z.partialRecord(eventKind, code, expected("handlers by kind of event"));
 
 export const codeDefinition = z.strictObject(

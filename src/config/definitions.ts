@@ -2,19 +2,24 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, extname, join, sep } from "node:path";
 import { systemClock, type Clock } from "../core/clock.ts";
+import { EVENT_KINDS } from "../contract/event-kinds.ts";
+import { defined } from "../core/defined.ts";
 import { messageOf } from "../core/errors.ts";
 import type { SpecialistDefinition } from "../specialist/definition.ts";
-import { createSpecialist, type Specialist } from "../specialist/specialist.ts";
+import { createSpecialist, type Source, type Specialist } from "../specialist/specialist.ts";
 import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
 import { codeDefinition, dataDefinition } from "./definition-schema.ts";
 import { checkParts, type CheckedParts } from "./mistakes.ts";
-import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
-import { mistake, problemOf, throwMistakes, type Problem } from "./problem.ts";
+import { fileSignature } from "./folder-signature.ts";
+import { loadModule, MODULE_EXTENSIONS, type LoadedModule } from "./module-file.ts";
+import { mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
 
 export interface LoadedDefinition {
   /** The absolute path of its file; for one given in code, its place, such as `specialists[0]`. */
   readonly file: string;
   readonly specialist: Specialist;
+  /** The number of its load by one loader: the same while none of its files has changed. */
+  readonly load?: number;
 }
 
 export interface LoadedDefinitions {
@@ -30,6 +35,51 @@ interface Loaded {
   readonly definition?: LoadedDefinition;
   readonly draft?: LoadedDefinition;
   readonly problems: readonly Problem[];
+  /** The signatures of the files that it was made of. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** A module's exports, or stand-ins for them if its code runs elsewhere, and the number by which that place knows this load. */
+export type EvaluatedModule = LoadedModule & { readonly version?: number };
+export type EvaluateModule = (file: string) => Promise<EvaluatedModule>;
+
+/** Loads definitions, and gives the one it has while none of its files has changed. */
+export interface DefinitionLoader {
+  /** Loads these files, and forgets all others. */
+  load(files: readonly string[]): Promise<readonly Checked[]>;
+  /** The signatures of all files that the definitions, also the broken ones, were made of. */
+  files(): ReadonlyMap<string, string>;
+  /** Loads each definition with such a file afresh the next time, without one all of them: something that they may have read has changed. */
+  renew(isAffected?: (file: string) => boolean): void;
+}
+
+export function createDefinitionLoader(clock: Clock = systemClock(), evaluate?: EvaluateModule): DefinitionLoader {
+  let known = new Map<string, Loaded>();
+  let loads = 0;
+  const loadOne = async (file: string): Promise<Loaded> => {
+    const before = known.get(file);
+    if (before !== undefined && before.problems.length === 0 && (await isUnchanged(before))) return before;
+    const loaded = await loadDefinition(file, clock, evaluate);
+    const load = ++loads;
+    return loaded.definition === undefined ? loaded : { ...loaded, definition: { ...loaded.definition, load } };
+  };
+  return {
+    async load(files) {
+      const loaded = new Map<string, Loaded>();
+      for (const file of files) loaded.set(file, await loadOne(file));
+      known = loaded;
+      return [...loaded.values()];
+    },
+    files: () => new Map([...known.values()].flatMap(({ files }) => [...files])),
+    renew(isAffected = () => true) {
+      for (const [file, { files }] of known) if ([...files.keys()].some(isAffected)) known.delete(file);
+    },
+  };
+}
+
+async function isUnchanged({ files }: Loaded): Promise<boolean> {
+  for (const [path, signature] of files) if ((await fileSignature(path)) !== signature) return false;
+  return true;
 }
 
 const EXTENSIONS: readonly string[] = [...MODULE_EXTENSIONS, ...DATA_EXTENSIONS];
@@ -37,12 +87,14 @@ const MAX_ENTRIES = 20_000;
 /** Files that are not definitions although they have the extension of one. */
 const IGNORED = /^\.|^readme\.md$|\.(test|spec|d)\.[cm]?[jt]s$/i;
 
-/** Loads all definitions of a folder, re-evaluating modules each time. Never throws for mistakes in a file. */
-export async function loadDefinitions(folder: string, clock: Clock = systemClock()): Promise<LoadedDefinitions> {
-  const found = await findDefinitionFiles(folder);
-  const loaded: Loaded[] = [];
-  for (const file of found.files) loaded.push(await loadDefinition(file, clock));
-  return joined(loaded, found.problems);
+/** Loads all definitions of a folder; without a loader, all of them afresh. Never throws for mistakes in a file. */
+export async function loadDefinitions(
+  folder: string,
+  clock: Clock = systemClock(),
+  loader: Pick<DefinitionLoader, "load"> = createDefinitionLoader(clock),
+): Promise<LoadedDefinitions> {
+  const { files, problems } = await findDefinitionFiles(folder);
+  return joined(await loader.load(files), problems);
 }
 
 /** Checks definitions given by a program in place of files, by the same rules. Never throws for a mistake in one. */
@@ -60,7 +112,7 @@ export function checkedDefinitions(given: readonly unknown[]): readonly Speciali
   return definitions.map(({ specialist }) => specialist);
 }
 
-function joined(loaded: readonly Loaded[], problems: readonly Problem[]): LoadedDefinitions {
+function joined(loaded: readonly Checked[], problems: readonly Problem[]): LoadedDefinitions {
   return withoutTwins({
     definitions: loaded.flatMap(({ definition }) => (definition === undefined ? [] : [definition])),
     drafts: loaded.flatMap(({ draft }) => (draft === undefined ? [] : [draft])),
@@ -155,14 +207,23 @@ async function definitionAt(path: string): Promise<{ readonly file: string } | P
 }
 
 /** Loads one file. A file with mistakes yields no definition, and all of its mistakes. */
-export async function loadDefinition(file: string, clock: Clock = systemClock()): Promise<Loaded> {
-  return MODULE_EXTENSIONS.includes(extname(file)) ? loadCode(file, clock) : loadData(file);
+export async function loadDefinition(file: string, clock: Clock = systemClock(), evaluate?: EvaluateModule): Promise<Loaded> {
+  if (!MODULE_EXTENSIONS.includes(extname(file))) {
+    const files = new Map([[file, await fileSignature(file)]]);
+    return { ...(await loadData(file)), files };
+  }
+  const loaded = await (evaluate === undefined ? loadModule(file, clock) : evaluate(file));
+  const files = new Map([...loaded.files].map(([path, { signature }]) => [path, signature]));
+  if (!("problem" in loaded)) return { ...checkExports(file, loaded), files };
+  const { problem } = loaded;
+  const isElsewhere = problem.file !== undefined && problem.file !== file;
+  return { problems: [isElsewhere ? { ...problem, definition: file } : problem], files };
 }
 
-async function loadCode(file: string, clock: Clock): Promise<Loaded> {
-  const loaded = await loadModule(file, clock);
-  if ("problem" in loaded) return { problems: [loaded.problem] };
-  const value: unknown = Reflect.get(loaded.exports, "default");
+type Checked = Omit<Loaded, "files">;
+
+function checkExports(file: string, { exports, version }: { readonly exports: object; readonly version?: number }): Checked {
+  const value: unknown = Reflect.get(exports, "default");
   const hint = "write: export default defineSpecialist({ handle: … })";
   if (value === undefined) {
     const helper = basename(file).startsWith("index.") ? "" : "; a file that is not a specialist belongs in a subfolder";
@@ -184,15 +245,29 @@ async function loadCode(file: string, clock: Clock): Promise<Loaded> {
     };
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { problems: [mistake("default_not_object", "the default export is not an object", { file, expected: "an object", hint })] };
-  return checkCode(value, file, file);
+  return checkCode(value, file, { file, ...defined({ version }) });
 }
 
 /** `source` is the file from which a worker thread can load it. */
-function checkCode(value: unknown, file: string, source: string | undefined): Loaded {
-  return finish(file, checkParts(codeDefinition, value, { code: "definition_invalid", file }), source);
+function checkCode(value: unknown, file: string, source: Source | undefined): Checked {
+  const checked = checkParts(codeDefinition, value, { code: "definition_invalid", file });
+  return finish(file, { ...checked, problems: checked.problems.map(withEventNamed) }, source);
 }
 
-async function loadData(file: string): Promise<Loaded> {
+/** A handler of an event that does not exist would never be called, and nothing else would show it. */
+function withEventNamed(problem: Problem): Problem {
+  const [, kind] = /^on(?:\.|\[")(.+?)(?:"\])?: no such setting$/.exec(problem.message) ?? [];
+  if (problem.code !== "key_unknown" || kind === undefined) return problem;
+  const near = nearest(kind, EVENT_KINDS);
+  return {
+    ...problem,
+    code: "event_unknown",
+    message: `on: there is no event "${kind}"`,
+    hint: near === undefined ? "remove the handler; an event of the network's profile is named x:<name>" : `did you mean "${near}"?`,
+  };
+}
+
+async function loadData(file: string): Promise<Checked> {
   const { data, problems } = await readDataFile(file);
   if (data === undefined) return { problems };
   const { body } = data;
@@ -208,7 +283,7 @@ async function loadData(file: string): Promise<Loaded> {
     const behaviour = problem.code === "key_unknown" && /^(on|schedules|isolate)\b/.test(problem.message);
     return behaviour ? { ...problem, hint: "data files cannot hold behaviour: write a .ts or .js file" } : problem;
   });
-  return finish(file, { ...checked, problems: advised }, file);
+  return finish(file, { ...checked, problems: advised }, { file });
 }
 
 /** Adds the text below the front matter as `instructions`. Undefined if both state them. */
@@ -217,7 +292,7 @@ function withBody(value: unknown, body: string | undefined): unknown {
   return "instructions" in value ? undefined : { ...value, instructions: body };
 }
 
-function finish(file: string, { rest, problems }: CheckedParts<object>, source: string | undefined): Loaded {
+function finish(file: string, { rest, problems }: CheckedParts<object>, source: Source | undefined): Checked {
   if (rest === undefined) return { problems };
   try {
     // The schema has accepted it; the types differ only in an explicit `undefined`, which means "not given".

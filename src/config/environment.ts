@@ -27,7 +27,8 @@ export interface EnvironmentOptions {
   readonly variables?: Variables;
 }
 
-const dotenvOf = (cwd: string): string => join(cwd, ".env");
+/** The `.env` of a folder. */
+export const dotenvOf = (cwd: string): string => join(cwd, ".env");
 
 export function openEnvironment({ cwd, variables = process.env, file = dotenvOf(cwd) }: EnvironmentOptions): Environment {
   const dotenv = (): Variables => readDotenv(file).variables;
@@ -58,7 +59,7 @@ function present(variables: Variables, name: string): string | undefined {
 }
 
 /** Variables whose values are secrets. */
-const SECRET = /^RETINUE_(KEY_|WEBHOOK_SECRET|CONSOLE_TOKEN|GUARDIAN_KEY)/;
+const SECRET = /^RETINUE_(KEY_|WEBHOOK_SECRET|CONSOLE_TOKEN|MCP_TOKEN|GUARDIAN_KEY)/;
 const OTHERS_MAY_READ = 0o044;
 
 function problemsOf(file: string): readonly Problem[] {

@@ -6,6 +6,7 @@ import { messageOf, Misconfigured } from "../core/errors.ts";
 import { isScrubbable, MIN_SCRUBBED_LENGTH } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 import type { Specialist } from "../specialist/specialist.ts";
+import type { ToolServerSettings } from "./config-file.ts";
 import type { Environment } from "./environment.ts";
 import { mistake, nearest, warning, type Problem } from "./problem.ts";
 
@@ -35,7 +36,7 @@ export function handleVariable(prefix: string, handle: string): string {
 }
 
 const HOLDS_KEY = /^RETINUE_(?:KEY_.*|GUARDIAN_KEY)(?<!_FILE)$/;
-const HOLDS_SECRETS = /^RETINUE_(?:WEBHOOK_SECRET(?:_.*)?|CONSOLE_TOKEN)$/;
+const HOLDS_SECRETS = /^RETINUE_(?:WEBHOOK_SECRET(?:_.*)?|CONSOLE_TOKEN|MCP_TOKEN)$/;
 
 function secretsByName(environment: Environment): readonly (readonly [name: string, secret: string])[] {
   return environment.entries("RETINUE_").flatMap(([name, text]) => {
@@ -53,6 +54,15 @@ export function environmentSecrets(environment: Environment): readonly Secret[] 
 export function declaredSecrets(environment: Environment, specialists: readonly Pick<Specialist, "secrets">[]): readonly Secret[] {
   const names = new Set(specialists.flatMap(({ secrets }) => secrets));
   return [...names].flatMap((name) => {
+    const value = environment.get(name);
+    return value === undefined ? [] : [new Secret(value)];
+  });
+}
+
+/** The values of the variables that MCP servers are given. */
+export function toolSecrets(environment: Environment, servers: { readonly [name: string]: ToolServerSettings }): readonly Secret[] {
+  const names = Object.values(servers).flatMap((server) => ("url" in server ? [server.token ?? []].flat() : (server.env ?? [])));
+  return names.flatMap((name) => {
     const value = environment.get(name);
     return value === undefined ? [] : [new Secret(value)];
   });

@@ -1,7 +1,7 @@
 /** One mistake in a file, a flag or a variable, described so that a person can fix it. */
 import { defined } from "../core/defined.ts";
 import type { AnyCode } from "../core/error-codes.ts";
-import { Misconfigured, RetinueError } from "../core/errors.ts";
+import { isRetinueError, Misconfigured } from "../core/errors.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 
@@ -14,7 +14,12 @@ export interface Problem {
   readonly message: string;
   /** The file, or the name of the variable or flag in `where`. */
   readonly file?: string;
+  /** The definition that it concerns, where `file` is one that it imports. */
+  readonly definition?: string;
   readonly line?: number;
+  readonly column?: number;
+  /** The line of code, if it is known. */
+  readonly excerpt?: string;
   readonly expected?: string;
   /** Advice. */
   readonly hint?: string;
@@ -36,11 +41,11 @@ export function isMistake(problem: Problem): boolean {
 
 /** The problem for an error of ours; other errors are bugs and are rethrown. */
 export function problemOf(error: unknown, details: ProblemDetails = {}): Problem {
-  if (!(error instanceof RetinueError)) throw error;
-  const { file, line, expected, hint } = error.details;
+  if (!isRetinueError(error)) throw error;
+  const { file, line, column, excerpt, expected, hint } = error.details;
   return mistake(error.code, error.message, {
     ...details,
-    ...defined({ file, line, expected, hint }),
+    ...defined({ file, line, column, excerpt, expected, hint }),
   });
 }
 
@@ -49,7 +54,11 @@ export function withoutSecrets(problems: readonly Problem[], secrets: readonly S
   if (problems.length === 0) return problems;
   const scrubber = new Scrubber();
   for (const secret of secrets) scrubber.add(secret);
-  return problems.map((problem) => ({ ...problem, message: scrubber.clean(problem.message) }));
+  return problems.map(({ excerpt, ...problem }) => ({
+    ...problem,
+    message: scrubber.clean(problem.message),
+    ...(excerpt === undefined ? {} : { excerpt: scrubber.clean(excerpt) }),
+  }));
 }
 
 /** Throws the first mistake as `Misconfigured`, with the number of further ones. */

@@ -5,9 +5,11 @@ import type { Profile } from "../contract/profile/profile.ts";
 import { tierLimits } from "../contract/tiers.ts";
 import { defined } from "../core/defined.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
+import { handlerOf } from "../specialist/handlers.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
+import { readAccepted, type AcceptedTools } from "./accepted-tools.ts";
 import type { Config } from "./config.ts";
-import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
+import { givenDefinitions, loadDefinitions, type DefinitionLoader, type LoadedDefinition } from "./definitions.ts";
 import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
 import { isMistake, mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
@@ -26,6 +28,8 @@ export interface RosterOptions {
   readonly profile: Profile;
   /** Definitions given in code, in place of the folder. */
   readonly given?: readonly unknown[] | undefined;
+  /** Default: loads all definitions afresh. */
+  readonly loader?: DefinitionLoader | undefined;
   /** Throws `Misconfigured` on an unusable expression. */
   readonly checkCron: (expression: string, zone: string) => void;
   /** Mistakes in caps: contradictions, unknown currencies. */
@@ -40,14 +44,14 @@ export interface CapProblem {
 }
 
 /** Loads the definitions of a project, applies overrides, and checks all of it, except keys: see `checkRosterKeys`. */
-export async function loadRoster({ config, profile, given, checkCron, checkCaps }: RosterOptions): Promise<Roster> {
-  const loaded = given === undefined ? await loadDefinitions(config.agents) : givenDefinitions(given);
+export async function loadRoster({ config, profile, given, loader, checkCron, checkCaps }: RosterOptions): Promise<Roster> {
+  const loaded = given === undefined ? await loadDefinitions(config.agents, undefined, loader) : givenDefinitions(given);
   const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
   const strangers = Object.keys(config.specialists).filter((handle) => !known.includes(handle));
   const enabled = (one: readonly LoadedDefinition[]): readonly LoadedDefinition[] =>
     one
       .filter(({ specialist }) => config.specialists[specialist.handle]?.enabled !== false)
-      .map(({ file, specialist }) => ({ file, specialist: withOverride(specialist, config.specialists[specialist.handle] ?? {}) }));
+      .map((one) => ({ ...one, specialist: withOverride(one.specialist, config.specialists[one.specialist.handle] ?? {}) }));
   const definitions = enabled(loaded.definitions);
   const drafts = enabled(loaded.drafts);
   const problems = [...loaded.problems];
@@ -175,7 +179,7 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
           hint: `add for example may: ["${writes[0]}"]`,
         }),
       );
-  return [...problems, ...checkWatch(file, specialist)];
+  return [...problems, ...checkWatch(file, specialist), ...checkTools(file, specialist, config)];
 }
 
 /** Checks that permitted operations can be paid: an unknown price is refused, and so is money without a cap. */
@@ -200,6 +204,33 @@ function checkPayable(name: string, file: string, { spend }: Specialist, profile
       hint: "set a cap, such as spend: { perDay: credits(20) }",
     }),
   ];
+}
+
+/** Checks that the tools are those of servers that the settings name, and that a person has accepted them. */
+function checkTools(file: string, { tools }: Specialist, { mcp, cwd }: Config): Problem[] {
+  if (tools.length === 0) return [];
+  const known = Object.keys(mcp);
+  const isStranger = (tool: string): boolean => !known.some((server) => tool.startsWith(`${server}/`));
+  const strangers = tools.filter(isStranger).map((tool) => {
+    const near = nearest(tool.slice(0, tool.indexOf("/")), known);
+    return mistake("tool_server_unknown", `tools: the config file has no MCP server for "${tool}"`, {
+      file,
+      expected: known.length === 0 ? "servers under mcp in the config file" : `a tool of ${known.join(" or ")}`,
+      hint: near === undefined ? "add the server under mcp" : `did you mean "${near}"?`,
+    });
+  });
+  let accepted: AcceptedTools = new Map();
+  const unreadable = mistakesOf(() => (accepted = readAccepted(cwd)), file, "tools");
+  if (unreadable.length > 0) return [...strangers, ...unreadable];
+  const unaccepted = tools
+    .filter((tool) => !isStranger(tool) && !accepted.has(tool))
+    .map((tool) =>
+      warning("tool_unaccepted", `tools: nobody has accepted "${tool}", so its calls are refused`, {
+        file,
+        hint: "read and accept it: retinue check --accept",
+      }),
+    );
+  return [...strangers, ...unaccepted];
 }
 
 /** Converts an error of ours about a part of a file to problems; none if nothing is thrown. */
@@ -237,7 +268,8 @@ function checkOperation(name: string, list: string, file: string, profile: Profi
   return [];
 }
 
-function checkWatch(file: string, { watch, on }: Specialist): Problem[] {
+function checkWatch(file: string, specialist: Specialist): Problem[] {
+  const { watch, on, concurrency } = specialist;
   const off: [string, boolean][] = [
     ["post.created", watch.feed === undefined && watch.communities.length === 0],
     ["job.listed", watch.jobs === undefined],
@@ -250,6 +282,26 @@ function checkWatch(file: string, { watch, on }: Specialist): Problem[] {
       hint: "turn it on in watch, or remove the handler",
     }),
   );
+  for (const kind of Object.keys(concurrency.byKind))
+    if (handlerOf(specialist, kind) === undefined)
+      problems.push(
+        warning("concurrency_unused", `concurrency names ${kind}, for which there is no handler`, {
+          file,
+          hint: "remove it, or add the handler",
+        }),
+      );
+  for (const { name, expiresMs, onPileUp } of specialist.schedules)
+    if (specialist.may.length > 0 && expiresMs === undefined && onPileUp === "keep")
+      problems.push(
+        warning(
+          "schedule_never_expires",
+          `schedules.${name} states no expiresIn: an action of it that states none either never expires, and is sent however late`,
+          {
+            file,
+            hint: 'add expiresIn, such as "1h", or onPileUp: "newest"',
+          },
+        ),
+      );
   const idle = EVENT_KINDS.every((kind) => !Object.hasOwn(on, kind));
   return watch.feed !== undefined && idle
     ? [

@@ -7,7 +7,7 @@ import { durationMs } from "../core/units.ts";
 import { readDataFile } from "./data-file.ts";
 import { checkShape } from "./mistakes.ts";
 import type { Problem } from "./problem.ts";
-import { expected, passes, positiveDuration, wholeNumber } from "./value-schemas.ts";
+import { expected, passes, positiveDuration, toolName, wholeNumber } from "./value-schemas.ts";
 
 const MAX_ITEMS = 10_000;
 const MAX_POST = 20_000;
@@ -125,9 +125,10 @@ const recordingSchema = z
         .max(MAX_READS, expected(`at most ${MAX_READS}`))
         .optional(),
       steps: results.optional(),
+      tools: z.record(toolName, word, expected("texts of answers by server/tool")).optional(),
       fetch: answersSchema.optional(),
     },
-    expected("a recording: {recording, handle, event, account, state, reads, steps, fetch}"),
+    expected("a recording: {recording, handle, event, account, state, reads, steps, tools, fetch}"),
   )
   .transform((file) => defined(file));
 

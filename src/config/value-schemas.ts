@@ -4,6 +4,7 @@ import { TIERS } from "../contract/tiers.ts";
 import { LANES } from "../contract/operations.ts";
 import { isHandle } from "../core/ids.ts";
 import { credits, durationMs, type Duration, type Money } from "../core/units.ts";
+import { OWN_PREFIX } from "./environment.ts";
 
 const MAX_TEXT = 10_000;
 const MAX_LIST = 1_000;
@@ -97,3 +98,20 @@ function sumOf(shares: unknown): number {
 export const zone = z
   .string(expected('a time zone such as "Europe/London"'))
   .refine((name) => passes(() => new Intl.DateTimeFormat("en", { timeZone: name })), expected('a time zone such as "Europe/London"'));
+
+export const variableName = z
+  .string(expected("the name of an environment variable"))
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, expected('the name of an environment variable, such as "OPENAI_API_KEY"; never its value'))
+  .refine(
+    (name) => !name.startsWith(OWN_PREFIX),
+    expected("a variable of your own; RETINUE_* are known as secrets, and no definition gets them"),
+  );
+
+const TOOL = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_./-]{1,128}$/;
+/** `server/tool`. */
+export const toolName = z
+  .templateLiteral([z.string(), "/", z.string()], expected('a tool, such as "weather/forecast"'))
+  .refine(
+    (name) => TOOL.test(name),
+    expected("a tool, such as \"weather/forecast\": the server's name in the config file, then the tool's"),
+  );

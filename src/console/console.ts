@@ -1,8 +1,8 @@
 /** Serves liveness, readiness and status of the process over HTTP, as JSON. */
 import type { AnyCode } from "../core/error-codes.ts";
-import { createHash, timingSafeEqual } from "node:crypto";
-import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
+import fastify, { type FastifyReply } from "fastify";
 import { messageOf } from "../core/errors.ts";
+import { bearsToken } from "../core/bearer.ts";
 import { cannotListen } from "../core/port-errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { SECOND } from "../core/units.ts";
@@ -63,7 +63,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   });
   app.get("/api/status", (request, reply) => {
     if (options.token === undefined) return say(reply, 403, "token_missing", "set RETINUE_CONSOLE_TOKEN to read this");
-    if (!bears(request, options.token))
+    if (!bearsToken(request.headers.authorization, options.token))
       return say(reply.header("www-authenticate", "Bearer"), 401, "token_wrong", "send the console's token");
     return options.guardian.status({});
   });
@@ -83,11 +83,4 @@ async function listen(app: ReturnType<typeof fastify>, { port, host }: ConsoleOp
 
 function say(reply: FastifyReply, status: number, code: AnyCode, message: string): FastifyReply {
   return reply.code(status).send({ error: { code, message } });
-}
-
-/** Digests have equal length, so comparing them reveals nothing of the token's length. */
-function bears({ headers }: FastifyRequest, token: Secret): boolean {
-  const given = /^Bearer (\S{1,512})$/i.exec(headers.authorization ?? "")?.[1] ?? "";
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(given), digest(token.reveal()));
 }

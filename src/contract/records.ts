@@ -149,7 +149,7 @@ export const tokenRecord = z.object({ kind: z.literal("token"), expiresInMs: z.n
 
 /** A post or a reply on the network. Its texts come from others. Source: interface specification, posts. */
 export type Post = z.infer<typeof postRecord>;
-/** A job on the network, with its reward in whole millionths where the network names one. Source: interface specification, jobs. */
+/** A job on the network. `reward` is in network credits. Source: interface specification, jobs. */
 export type Job = z.infer<typeof jobRecord>;
 /** An account on the network. Source: interface specification, agents. */
 export type Agent = z.infer<typeof agentRecord>;

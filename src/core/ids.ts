@@ -25,7 +25,15 @@ export const asEventId = (text: string): EventId => text as EventId;
 export const asIntentId = (text: string): IntentId => text as IntentId;
 export const asKeyId = (text: string): KeyId => text as KeyId;
 
-/** Sixteen letters and digits: short enough to type into `retinue why`, long enough never to collide. */
-export function newIntentId(random: Random): IntentId {
-  return asIntentId(`i${random.word(15)}`);
+/** 2026: seconds from here on have six letters in base 36 until 2094. */
+const EPOCH_S = 1_767_225_600;
+const TIME_LETTERS = 6;
+
+/**
+ * Eighteen letters and digits: short enough to paste into `retinue why`, with 57 bits of chance never to collide. They begin with the
+ * second, so that new ones are at the end of their index: without it each took a page of the log of its own.
+ */
+export function newIntentId(random: Random, now: number): IntentId {
+  const seconds = Math.max(0, Math.floor(now / 1_000) - EPOCH_S);
+  return asIntentId(`i${seconds.toString(36).padStart(TIME_LETTERS, "0")}${random.word(11)}`);
 }

@@ -51,7 +51,7 @@ export function credits(amount: number): Money {
   return wholeUnits(amount, CREDITS, `credits(${amount})`);
 }
 
-/** Money paid to a model provider, in whole millionths of a US dollar. */
+/** Money paid to a model provider, in whole millionths of a US dollar. Throws `Misconfigured` (`money_invalid`) on fractions, negatives and NaN. */
 export function microDollars(amount: number): Money {
   if (!Number.isSafeInteger(amount) || amount < 0)
     throw new Misconfigured("money_invalid", `expected a whole number of millionths, 0 or more, got ${amount}`);

@@ -33,7 +33,9 @@ export function createRefusalClassifier(): RefusalClassifier {
   };
 
   return {
-    forget: (handle, operation) => void streaks.delete(keyOf(handle, operation)),
+    forget(handle, operation) {
+      if (streaks.size > 0) streaks.delete(keyOf(handle, operation));
+    },
     learn(handle, call, outcome) {
       const { operation, target } = call;
       if (outcome.class === "limited" && outcome.suspended === true) return stopped(handle, "account_stopped", accountStopped(handle));

@@ -184,17 +184,36 @@ function attempt(options: GatewayParts, passage: GatewayRequest): Promise<Gatewa
 function withKey(options: GatewayParts, passage: GatewayRequest, client: Client, key: HeldKey | undefined): Promise<GatewayAnswer> {
   const { member, call, lane } = passage;
   if (key === undefined) return Promise.resolve(withoutKey(options, member, lane));
-  const { pacer, clock } = options;
-  const paced = (credential: Credential<GatewayAnswer>): Promise<GatewayAnswer> => {
-    if (credential.kind === "credential")
-      return pacer.run(key.fingerprint, () => sendAdmitted(options, passage, { key, client, secret: credential.secret }));
-    if (credential.kind === "held") return Promise.resolve(credential.held);
-    const { message, until = clock.now() + OPEN_WAIT_MS } = credential;
-    return Promise.resolve(waits(options, member, { until, rule: "token_unavailable", message, lane }));
-  };
   // Before the pacer: an exchange is paced separately.
   const credential = options.credentials.of(member, key, call);
-  return credential instanceof Promise ? credential.then(paced) : paced(credential);
+  return credential instanceof Promise
+    ? onceHeld(options, passage, { key, client }, credential)
+    : paced(options, passage, { key, client }, credential);
+}
+
+/** Apart from `withKey`, which would allocate for it at every call. */
+async function onceHeld(
+  options: GatewayParts,
+  passage: GatewayRequest,
+  by: Omit<AdmittedBy, "secret">,
+  credential: Promise<Credential<GatewayAnswer>>,
+): Promise<GatewayAnswer> {
+  return paced(options, passage, by, await credential);
+}
+
+function paced(
+  options: GatewayParts,
+  passage: GatewayRequest,
+  { key, client }: Omit<AdmittedBy, "secret">,
+  credential: Credential<GatewayAnswer>,
+): Promise<GatewayAnswer> {
+  const { pacer, clock } = options;
+  const { member, lane } = passage;
+  if (credential.kind === "credential")
+    return pacer.run(key.fingerprint, () => sendAdmitted(options, passage, { key, client, secret: credential.secret }));
+  if (credential.kind === "held") return Promise.resolve(credential.held);
+  const { message, until = clock.now() + OPEN_WAIT_MS } = credential;
+  return Promise.resolve(waits(options, member, { until, rule: "token_unavailable", message, lane }));
 }
 
 const KEY_REFUSED: Outcome = { class: "never-left", reason: "the network refused the key of another request" };
@@ -296,34 +315,38 @@ function recordEnd(
   const heard = "skewMs" in outcome && outcome.skewMs !== undefined ? ledger.heed(outcome.skewMs, tookMs) : undefined;
   const now = ledger.now();
   const follows =
-    intent === undefined
-      ? undefined
-      : options.conclude(member, { ...intent, attempt: intent.attempt + 1, sentAt: admitted.startedAt }, outcome);
+    intent === undefined ? undefined : options.conclude(member, outcome.class === "confirmed" ? intent : sent(intent, admitted), outcome);
   const note = "reason" in outcome ? outcome.reason : "message" in outcome ? outcome.message : undefined;
-  const status = "status" in outcome && outcome.status !== undefined ? { status: outcome.status } : {};
+  const status = "status" in outcome ? outcome.status : undefined;
   const paid = intent === undefined ? undefined : paidFor(options, member, call, outcome);
   store.complete({
     attempt: admitted,
     end: endOf(admitted, outcome),
     outcome: outcome.class,
-    ...status,
-    ...(note === undefined ? {} : { note }),
+    status,
+    note,
     now,
-    ...(heard === undefined ? {} : { heard }),
-    ...(intent === undefined || follows === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, change: follows.change } }),
-    ...(paid === undefined ? {} : { paid }),
+    heard,
+    intent: intent === undefined || follows === undefined ? undefined : { seq: intent.seq, id: intent.id, change: follows.change },
+    paid,
     events: follows?.events ?? [],
     watches: follows?.watches ?? [],
   });
-  announcer.emit("request", {
-    at: clock.now(),
-    handle: member.specialist.handle,
-    operation: call.operation,
-    outcome: outcome.class,
-    ...status,
-    tookMs,
-  });
+  if (announcer.listenerCount("request") > 0)
+    announcer.emit("request", {
+      at: clock.now(),
+      handle: member.specialist.handle,
+      operation: call.operation,
+      outcome: outcome.class,
+      ...defined({ status }),
+      tookMs,
+    });
   if (intent !== undefined && follows !== undefined) options.announce(member, intent, follows.change);
+}
+
+/** As the store holds it. Nothing that follows from a success asks for that. */
+function sent(intent: Intent, { startedAt }: Attempt): Intent {
+  return { ...intent, attempt: intent.attempt + 1, sentAt: startedAt };
 }
 
 /** The cost of an action by the network's answer. */

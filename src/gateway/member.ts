@@ -54,6 +54,8 @@ export interface Member {
   ordersSeen: number;
   /** Result of its handlings; undefined before the first has ended in this process. */
   handling: "works" | FailureStreak | undefined;
+  /** Handlings under way by kind of event, and of all that run one after the other under an empty name; undefined if there never were any. */
+  underWay: Map<string, number> | undefined;
   /** True once it was removed: it finishes its obligations and begins no new work. */
   retired: boolean;
 }
@@ -72,6 +74,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     waits: undefined,
     ordersSeen: 0,
     handling: undefined,
+    underWay: undefined,
     retired: false,
   };
 }
@@ -98,6 +101,11 @@ export function endWaits(member: Member, isOver: (wait: LaneWait) => boolean): v
   if (waits === undefined) return;
   for (const [lane, wait] of waits) if (isOver(wait)) waits.delete(lane);
   if (waits.size === 0) member.waits = undefined;
+}
+
+/** Removes the waits whose time has come. */
+export function endPastWaits(member: Member, now: number): void {
+  if (member.waits !== undefined) endWaits(member, ({ until }) => until <= now);
 }
 
 /** Lanes that may send now. */

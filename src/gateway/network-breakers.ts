@@ -110,7 +110,9 @@ export function createBreakers(options: BreakerOptions): Breakers {
     stop(handle, operation, isWrite) {
       // Its end is read from the account, so no request is let through as a probe.
       const lacking = trust.stop(handle, operation);
-      return lacking ?? blockedBy(held.met(handle, operation, isWrite), isWrite, clock.now());
+      if (lacking !== undefined) return lacking;
+      const met = held.met(handle, operation, isWrite);
+      return met.length === 0 ? undefined : blockedBy(met, isWrite, clock.now());
     },
     claim: (handle, operation, isWrite) => held.claim(held.met(handle, operation, isWrite)),
     leaving(handle, operation, isWrite) {
@@ -121,6 +123,7 @@ export function createBreakers(options: BreakerOptions): Breakers {
       if (isWrite) log.wrote(operation, outcome);
       book.noticed(operation);
       const met = held.met(handle, operation, isWrite);
+      if (met.length === 0 && isClosedBy("refusal", outcome.class)) return refusals.forget(handle, operation);
       const closed = met.filter(({ kind }) => isClosedBy(kind, outcome.class));
       const drop = [...held.close(closed), ...(closed.some((one) => one.handle === undefined) ? forgetDrift(operation) : [])];
       if (drop.length > 0) keep({ put: [], drop });

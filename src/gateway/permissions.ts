@@ -35,6 +35,8 @@ class ProfileRules implements OperationRules {
   readonly #clock: Clock;
   readonly #trust: Known["trust"];
   readonly #scrubber: Known["scrubber"];
+  /** The rules that were asked for: nothing in them changes with the definition's life. */
+  #known: Map<string, OperationRule> | undefined;
 
   constructor(specialist: Specialist, profile: Profile, clock: Clock, { trust, scrubber }: Known) {
     this.#specialist = specialist;
@@ -45,6 +47,14 @@ class ProfileRules implements OperationRules {
   }
 
   of(name: string): OperationRule {
+    const known = this.#known?.get(name);
+    if (known !== undefined) return known;
+    const rule = this.#ruleOf(name);
+    (this.#known ??= new Map<string, OperationRule>()).set(name, rule);
+    return rule;
+  }
+
+  #ruleOf(name: string): OperationRule {
     const operation = operationOf(this.#profile, name);
     const refusal = refusalOf(operation, this.#specialist, this.#profile);
     return {

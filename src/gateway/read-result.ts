@@ -1,4 +1,4 @@
-/** The result of a read for its caller: the only place that unpacks an answer of the gateway. */
+/** The result of a read for its caller, from an answer of the gateway. */
 import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";

@@ -76,7 +76,7 @@ async function record(parts: Dependencies, member: Member, call: Calling): Promi
     deadlineMs: specialist.deadlineMs,
     read: () => Promise.reject(new Refused("call_reads", "a call reads nothing")),
     saveStep: () => Promise.reject(new Refused("call_steps", "a call has no steps")),
-    newIntentId: () => newIntentId(random),
+    newIntentId: () => newIntentId(random, clock.now()),
     fetch: parts.fetch,
     clock,
     log: parts.log,

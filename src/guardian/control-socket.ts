@@ -3,7 +3,7 @@
  *
  * The store's file belongs to one process at a time, so commands ask that process.
  */
-import { foreignCode, type AnyCode } from "../core/error-codes.ts";
+import { foreignCode } from "../core/error-codes.ts";
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -12,7 +12,17 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { sleep, type Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
-import { Fatal, Misconfigured, messageOf, Refused, Retryable, RetinueError, type ErrorDetails } from "../core/errors.ts";
+import {
+  errorClass,
+  Fatal,
+  isRetinueError,
+  Misconfigured,
+  messageOf,
+  Refused,
+  Retryable,
+  type ErrorClass,
+  type RetinueError,
+} from "../core/errors.ts";
 import { isObject, jsonLine, parseJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { SECOND } from "../core/units.ts";
@@ -166,6 +176,7 @@ type RequestName = keyof Guardian;
 const REQUESTS: { readonly [name in RequestName]: true } = {
   status: true,
   log: true,
+  inbox: true,
   deliveries: true,
   recording: true,
   delivery: true,
@@ -194,9 +205,9 @@ function request(guardian: Guardian, name: RequestName, query: JsonObject): Prom
 }
 
 function described(error: unknown): object {
-  if (!(error instanceof RetinueError)) return { class: "Fatal", code: "unexpected", message: messageOf(error) };
+  if (!isRetinueError(error)) return { class: "Fatal", code: "unexpected", message: messageOf(error) };
   const { cause: _cause, ...details } = error.details;
-  return { class: error.name, code: error.code, message: error.message, ...details };
+  return { class: errorClass(error) ?? "Fatal", code: error.code, message: error.message, ...details };
 }
 
 /** A connection to a live runtime. */
@@ -285,16 +296,12 @@ function remoteGuardian(ask: (name: string, query: object) => Promise<unknown>):
   return Object.fromEntries(names.map((name) => [name, (query: object) => ask(name, query)])) as { readonly [name in RequestName]: never };
 }
 
-const CLASSES: { readonly [name: string]: new (code: AnyCode, message: string, details: ErrorDetails) => RetinueError } = {
-  Refused,
-  Retryable,
-  Misconfigured,
-  Fatal,
-};
+const CLASSES = { Refused, Retryable, Misconfigured, Fatal } satisfies { readonly [name in ErrorClass]: unknown };
 
 function errorFrom(said: JsonObject): RetinueError {
   const text = (name: string): string | undefined => (typeof said[name] === "string" ? said[name] : undefined);
-  const Class = CLASSES[text("class") ?? ""] ?? Refused;
+  const name = text("class") ?? "";
+  const Class = Object.hasOwn(CLASSES, name) ? CLASSES[name as ErrorClass] : Fatal;
   const [hint, file, expected] = [text("hint"), text("file"), text("expected")];
-  return new Class(foreignCode(text("code") ?? "unknown"), text("message") ?? "the runtime refused", defined({ hint, file, expected }));
+  return new Class(foreignCode(text("code") ?? "unexpected"), text("message") ?? "the runtime refused", defined({ hint, file, expected }));
 }

@@ -14,6 +14,7 @@ import { follow } from "../outbox/follow-up.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { Member } from "../gateway/member.ts";
 import { MAX_LISTED, type Page } from "./page.ts";
+import { readInbox, type InboxEntry, type InboxQuery } from "./inbox-entries.ts";
 import { readLog, type LogEntry, type LogQuery } from "./log-entries.ts";
 import { words, type Words } from "./proposals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -30,8 +31,12 @@ export type Verdict = "happened" | "did-not" | "give-up";
 
 /** Every order resolves once it is on disk; a halt also if it is in memory alone. */
 export interface Guardian extends Controls, Words {
+  /** The present state of the program and of each specialist. Lists are cut at the longest that is shown, with their count. */
   status(query: Empty): Promise<Snapshot>;
+  /** Actions, decisions and failures, newest first; `before` continues a page. */
   log(query: LogQuery): Promise<Page<LogEntry>>;
+  /** The newest events of one specialist with their payloads, newest first. */
+  inbox(query: InboxQuery): Promise<readonly InboxEntry[]>;
   /** Webhook deliveries that nothing handled or understood, newest first. `kind` is the network's word. */
   deliveries(query: DeliveryQuery): Promise<Page<KeptDelivery>>;
   /** The body of one of them. Throws `Refused` (`nothing_found`). */
@@ -42,14 +47,21 @@ export interface Guardian extends Controls, Words {
   why(query: { readonly id: string }): Promise<Explanation>;
   /**
    * Retries a parked or failed event or a parked intent; by its name, an operation or a specialist with an open breaker, or all failures of
-   * a specialist. Throws `Refused` (`nothing_parked`, `may_have_happened`).
+   * a specialist. Throws `Refused` (`nothing_parked`, `may_have_happened`,
+   * `changed_meanwhile`), or `Misconfigured` (`several_parked`) for an event that failed for several specialists.
    */
   retry(query: { readonly id: string; readonly handle?: string }): Promise<OrderResult>;
-  /** Records a person's verdict on an action that could not be resolved. Throws `Refused` (`not_in_doubt`). */
+  /**
+   * Records a person's verdict on an action that could not be resolved. Throws `Refused` (`nothing_found`, `not_in_doubt`,
+   * `changed_meanwhile`).
+   */
   settle(query: { readonly id: string; readonly verdict: Verdict; readonly created?: string }): Promise<OrderResult>;
-  /** Runs one operation by name, through all limits. */
+  /**
+   * Runs one operation by name, through all limits. Throws `Refused` (`not_running`, and the code of a refusal), or `Misconfigured`
+   * (`specialist_unknown`).
+   */
   call(query: CallQuery): Promise<CallResult>;
-  /** Writes a copy of the store. The path is absolute. */
+  /** Writes a copy of the store. The path is absolute. Throws `Misconfigured` (`backup_exists`, `backup_failed`). */
   backup(query: { readonly file: string }): Promise<OrderResult>;
 }
 
@@ -73,7 +85,7 @@ export interface GuardianOptions {
 
 export function createGuardian(options: GuardianOptions): Guardian {
   const { store, clock, live, members } = options;
-  const hand: GuardianContext = {
+  const context: GuardianContext = {
     store,
     clock,
     parts: live?.runtime.parts,
@@ -84,47 +96,48 @@ export function createGuardian(options: GuardianOptions): Guardian {
   return {
     status: () => showStatus(defined({ store, clock, live })),
     log: (query) => readLog(store, query, clock.now()),
+    inbox: (query) => readInbox(store, query),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
     recording: ({ id, handle }) => recordEvent(store, id, handle),
-    why: ({ id }) => explain(defined({ store, clock, memberOf: hand.memberOf, parts: hand.parts }), id),
+    why: ({ id }) => explain(defined({ store, clock, memberOf: context.memberOf, parts: context.parts }), id),
     async call({ handle, ...call }) {
-      await known(hand, handle);
+      await known(context, handle);
       const member = live?.runtime.member(handle);
-      if (member === undefined || hand.parts === undefined)
+      if (member === undefined || context.parts === undefined)
         throw new Refused("not_running", `${handle} does not run here`, { hint: "retinue status lists those that do" });
-      return callOperation(hand.parts, member, call);
+      return callOperation(context.parts, member, call);
     },
     async backup({ file }) {
       await store.backup(file);
       return { message: `a copy is in ${file}` };
     },
-    ...createControls(hand),
-    ...words(hand),
-    ...decisions(hand),
+    ...createControls(context),
+    ...words(context),
+    ...decisions(context),
   };
 }
 
-function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
-  const { store, clock, parts } = hand;
+function decisions(context: GuardianContext): Pick<Guardian, "retry" | "settle"> {
+  const { store, clock, parts } = context;
   return {
     async retry({ id, handle }) {
-      const lifted = (await retryKey(hand, id)) ?? (await lift(hand, id, handle));
+      const lifted = (await retryKey(context, id)) ?? (await lift(context, id, handle));
       if (lifted !== undefined) return lifted;
       const retried = await store.retryFailed(asHandle(id), "parked", clock.now());
       if (retried > 0) {
-        wakeAll(hand);
+        wakeAll(context);
         return { message: `${retried} ${retried === 1 ? "event" : "events"} of ${id} ${retried === 1 ? "is" : "are"} handled again` };
       }
       const intent = await store.findIntent(id);
-      if (intent === undefined) return retryEvent(hand, id, handle);
+      if (intent === undefined) return retryEvent(context, id, handle);
       if (intent.state !== "parked") throw new Refused("nothing_parked", `${id} is not parked, it is ${intent.state}`);
       if (mayHaveHappened(intent))
         throw new Refused("may_have_happened", `${id} may have happened already, and must not happen twice`, {
           hint: `check on the network, then: retinue settle ${id} --happened, or --did-not`,
         });
-      await moved(hand, intent, "retry", { state: "ready", nextAt: clock.now() });
-      wakeAll(hand);
+      await moved(context, intent, "retry", { state: "ready", nextAt: clock.now() });
+      wakeAll(context);
       return { message: `${intent.operation} of ${intent.specialist} is tried again` };
     },
     async settle({ id, verdict, created }) {
@@ -135,10 +148,10 @@ function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
         });
       if (!isDecidable(intent.state)) throw new Refused("not_in_doubt", `${id} is ${intent.state}: there is nothing to decide`);
       const change = settled(verdict, created, clock.now());
-      const member = await hand.memberOf(intent.specialist);
-      await moved(hand, intent, "settle", change, member);
+      const member = await context.memberOf(intent.specialist);
+      await moved(context, intent, "settle", change, member);
       if (member !== undefined && parts !== undefined) announceIntent(parts.announcer, member, intent, change, clock.now());
-      wakeAll(hand);
+      wakeAll(context);
       return { message: `${intent.operation} of ${intent.specialist} is ${change.state === "ready" ? "tried again" : change.state}` };
     },
   };
@@ -176,18 +189,18 @@ async function moved<By extends "retry" | "settle">(
 }
 
 /** Uses a refused key once more: the refusal may have been a mistake, as during an outage of the network's key service. */
-async function retryKey(hand: GuardianContext, handle: string): Promise<OrderResult | undefined> {
-  const member = hand.running().find(({ specialist }) => specialist.handle === handle);
+async function retryKey(context: GuardianContext, handle: string): Promise<OrderResult | undefined> {
+  const member = context.running().find(({ specialist }) => specialist.handle === handle);
   if (member?.keyTrouble?.code !== "key_refused") return undefined;
   member.keyTrouble = undefined;
-  await hand.store.resume(member.specialist.handle, hand.clock.now());
-  wakeAll(hand, "retry-key");
+  await context.store.resume(member.specialist.handle, context.clock.now());
+  wakeAll(context, "retry-key");
   return { message: `the key of ${handle} is tried again` };
 }
 
 /** Closes the breakers of an operation or a specialist, and wakes at once the work that waited for it. */
-async function lift(hand: GuardianContext, name: string, handle: string | undefined): Promise<OrderResult | undefined> {
-  const { store, clock, parts } = hand;
+async function lift(context: GuardianContext, name: string, handle: string | undefined): Promise<OrderResult | undefined> {
+  const { store, clock, parts } = context;
   const standing = parts?.breakers ?? (await storedBreakers(store, clock));
   const change = standing.lift(name, handle);
   if (change === undefined) return undefined;
@@ -197,12 +210,12 @@ async function lift(hand: GuardianContext, name: string, handle: string | undefi
   for (const { seq, code, operation, specialist } of waiting)
     if (isBreakerRule(code ?? "") && (operation === name || specialist === name))
       await store.moveIntent({ seq, by: "outbox", change: { state: "ready", nextAt: now }, now });
-  wakeAll(hand, "retry");
+  wakeAll(context, "retry");
   return { message: `${name} is tried again${handle === undefined ? "" : ` for ${handle}`}; later answers of the network count from zero` };
 }
 
-async function retryEvent(hand: GuardianContext, id: string, handle: string | undefined): Promise<OrderResult> {
-  const { store, clock } = hand;
+async function retryEvent(context: GuardianContext, id: string, handle: string | undefined): Promise<OrderResult> {
+  const { store, clock } = context;
   const known = (await store.findEvents(id, MAX_LISTED)).filter(({ specialist }) => handle === undefined || specialist === handle);
   const parked = known.filter(({ state, failure }) => state === "parked" || (state === "ready" && failure !== undefined));
   const [event, second] = parked;
@@ -213,6 +226,6 @@ async function retryEvent(hand: GuardianContext, id: string, handle: string | un
       hint: "say whose with --as <handle>",
     });
   await store.unparkEvent(event.specialist, id, clock.now());
-  wakeAll(hand);
+  wakeAll(context);
   return { message: `${event.kind} of ${event.specialist} is handled again` };
 }

@@ -4,6 +4,7 @@ import { defined } from "../core/defined.ts";
 import { messageOf, Misconfigured, Retryable } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { EVERYONE, type Stop } from "../limits/verdict.ts";
+import { stopEnd } from "../limits/wait-rules.ts";
 import { GUARDIAN, ownerOf, scopeOf } from "../limits/spending.ts";
 import { stopsInForce } from "./stops-in-force.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
@@ -45,26 +46,26 @@ export interface Controls {
   unfreeze(query: Scope & { readonly by: string; readonly reason: string }): Promise<OrderResult>;
 }
 
-export function createControls(hand: GuardianContext): Controls {
-  const { store, clock } = hand;
+export function createControls(context: GuardianContext): Controls {
+  const { store, clock } = context;
   /** An order has a line in the log of the process that it concerns. */
   const note = (message: string, reason?: string): OrderResult => {
-    hand.parts?.log.warn(message, defined({ reason }));
+    context.parts?.log.warn(message, defined({ reason }));
     return { message };
   };
   return {
     async pause({ handle, reason }) {
-      await store.stop("pause", await known(hand, handle), reason ?? "the Guardian paused it", clock.now());
+      await store.stop("pause", await known(context, handle), reason ?? "the Guardian paused it", clock.now());
       return note(`${handle ?? "everyone"} is paused: jobs already taken are still delivered, no new work begins`, reason);
     },
     async resume({ handle }) {
-      const was = await store.lift("pause", await known(hand, handle));
-      wakeAll(hand, "resume");
-      return note(await endOf(hand, "pauses", handle, was));
+      const was = await store.lift("pause", await known(context, handle));
+      wakeAll(context, "resume");
+      return note(await endOf(context, "pauses", handle, was));
     },
     async halt({ handle, reason }) {
-      const scope = await known(hand, handle);
-      const notKept = await storeHalt(hand, { scope, reason: reason ?? "the Guardian ordered it", since: clock.now() });
+      const scope = await known(context, handle);
+      const notKept = await storeHalt(context, { scope, reason: reason ?? "the Guardian ordered it", since: clock.now() });
       const inFlight = (await store.openAttempts())
         .filter(({ specialist }) => scope === EVERYONE || scope === specialist)
         .filter(({ intent, operation }) => intent !== undefined || writes(operation))
@@ -74,18 +75,18 @@ export function createControls(hand: GuardianContext): Controls {
       return defined({ message, inFlight, notKept });
     },
     async lift({ handle }) {
-      const scope = await known(hand, handle);
-      const wasUnkept = hand.parts?.unkeptHalts.all().some((halt) => halt.scope === scope) === true;
+      const scope = await known(context, handle);
+      const wasUnkept = context.parts?.unkeptHalts.all().some((halt) => halt.scope === scope) === true;
       const was = (await store.lift("halt", scope)) || wasUnkept;
-      hand.parts?.unkeptHalts.release(scope);
-      wakeAll(hand, "lift");
-      return note(await endOf(hand, "halts", handle, was));
+      context.parts?.unkeptHalts.release(scope);
+      wakeAll(context, "lift");
+      return note(await endOf(context, "halts", handle, was));
     },
     async unfreeze({ handle, by, reason }) {
-      if (handle !== undefined) await known(hand, handle);
+      if (handle !== undefined) await known(context, handle);
       const whose = handle === undefined ? "the shared account" : handle;
       const currencies = await store.unfreeze(handle === undefined ? GUARDIAN : scopeOf(asHandle(handle)), { by, reason }, clock.now());
-      wakeAll(hand, "unfreeze");
+      wakeAll(context, "unfreeze");
       if (currencies.length > 0) return { message: `${whose} may spend ${currencies.join(" and ")} again` };
       const frozen = (await store.frozen()).map(({ scope, currency }) => `${ownerOf(scope)} (${currency})`);
       return { message: `${whose} was not frozen${frozen.length === 0 ? "" : `; frozen: ${frozen.join(", ")}`}` };
@@ -146,8 +147,8 @@ export async function known({ store, running }: GuardianContext, handle: string 
 }
 
 const ENDS = {
-  halts: { again: "may write again", state: "halted", command: (scope: string) => `retinue halt${scope} --lift` },
-  pauses: { again: "goes on", state: "paused", command: (scope: string) => `retinue resume${scope}` },
+  halts: { again: "may write again", state: "halted" },
+  pauses: { again: "goes on", state: "paused" },
 } as const;
 
 /** The end of a stop in one sentence, with the stops that stay in force. `was`: there was one to end. */
@@ -157,11 +158,13 @@ async function endOf(
   handle: string | undefined,
   was: boolean,
 ): Promise<string> {
-  const { again, state, command } = ENDS[which];
+  const { again, state } = ENDS[which];
   const stops = (await stopsInForce(store, parts?.unkeptHalts))[which].map(({ scope }) => scope);
   // The stops of others do not concern a specialist whose own has ended.
   const rest = was && handle !== undefined ? stops.filter((scope) => scope === EVERYONE) : stops;
-  const still = rest.map((scope) => (scope === EVERYONE ? `everyone (${command("")})` : `${scope} (${command(` ${scope}`)})`)).join(", ");
+  const still = rest
+    .map((scope) => (scope === EVERYONE ? `everyone (${stopEnd(which, undefined)})` : `${scope} (${stopEnd(which, scope)})`))
+    .join(", ");
   const who = handle ?? "everyone";
   if (still === "") return was ? `${who} ${again}` : `${who} was not ${state}`;
   const ended = handle === undefined ? `everyone else ${again}` : `${handle} is no longer ${state} by its own name`;

@@ -3,7 +3,7 @@ import { asHandle } from "../core/ids.ts";
 import type { OpenBreaker } from "../gateway/breaker.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import { GUARDIAN, scopeOf } from "../limits/spending.ts";
-import { isWaitRule, remedyFor, type Held, type ReasonRule, type WaitRule } from "../limits/wait-rules.ts";
+import { isWaitRule, remedyFor, sharedIn, type Held, type ReasonRule, type WaitRule } from "../limits/wait-rules.ts";
 import type { Intent } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import type { Frozen } from "../store/controls.ts";
@@ -30,16 +30,10 @@ export async function remedyOf(store: Store, reason: ReasonRule, subject: Subjec
 
 /** The handle by which a person ends a specialist's stop; undefined if it stops everyone. */
 async function ownerOfStop(store: Store, rule: WaitRule, handle: string): Promise<Held["handle"]> {
-  switch (rule) {
-    case "halted":
-      return (await store.stops()).halts.some(({ scope }) => scope === EVERYONE) ? undefined : handle;
-    case "paused":
-      return (await store.stops()).pauses.some(({ scope }) => scope === EVERYONE) ? undefined : handle;
-    case "spend_frozen":
-      return (await frozenFor(store, handle))[0]?.scope === GUARDIAN ? undefined : handle;
-    default:
-      return handle;
-  }
+  const list = sharedIn(rule);
+  if (list === undefined) return handle;
+  if (list === "accounts") return (await frozenFor(store, handle))[0]?.scope === GUARDIAN ? undefined : handle;
+  return (await store.stops())[list].some(({ scope }) => scope === EVERYONE) ? undefined : handle;
 }
 
 /** The frozen accounts from which a specialist spends. */

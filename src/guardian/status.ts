@@ -136,7 +136,7 @@ export interface Snapshot extends AllFailing {
   readonly webhooks: WebhooksShown | undefined;
 }
 
-const MAX_LISTED = 100;
+const MAX_SHOWN = 100;
 
 /** Everything at once; lists are bounded, newest first. */
 export async function showStatus({
@@ -156,11 +156,11 @@ export async function showStatus({
   const [stops, frozen, approvals, events, intents, doubts, pending, undelivered] = await Promise.all([
     stopsInForce(store, live?.runtime.parts.unkeptHalts),
     store.frozen(),
-    store.openApprovals(MAX_LISTED, now),
-    store.parkedEvents(undefined, MAX_LISTED),
-    store.intents({ states: ["parked"], limit: MAX_LISTED }),
-    store.intents({ states: ["in_doubt"], limit: MAX_LISTED }),
-    store.intents({ states: ["pending"], limit: MAX_LISTED }),
+    store.openApprovals(MAX_SHOWN, now),
+    store.parkedEvents(undefined, MAX_SHOWN),
+    store.intents({ states: ["parked"], limit: MAX_SHOWN }),
+    store.intents({ states: ["in_doubt"], limit: MAX_SHOWN }),
+    store.intents({ states: ["pending"], limit: MAX_SHOWN }),
     undeliveredJobs(store),
   ]);
   const failing = await showFailing(store);
@@ -192,8 +192,8 @@ export async function showStatus({
     doubts: doubts.map(waiting),
     pending: pending.map(waiting),
     undelivered: undelivered.map(waiting),
-    stopped: standing.stops().slice(0, MAX_LISTED),
-    drift: standing.drift().slice(0, MAX_LISTED),
+    stopped: standing.stops().slice(0, MAX_SHOWN),
+    drift: standing.drift().slice(0, MAX_SHOWN),
     specialists: await Promise.all(
       [...handles].sort().map(async (handle) => {
         const trust = standing.trust.of(handle);
@@ -208,9 +208,9 @@ const DELIVERY = "jobs.submit";
 
 /** The last refused deliverable of each job that is ours and has no other one in progress. */
 async function undeliveredJobs(store: Store): Promise<readonly Intent[]> {
-  const refused = await store.intents({ operation: DELIVERY, states: ["refused"], limit: MAX_LISTED });
+  const refused = await store.intents({ operation: DELIVERY, states: ["refused"], limit: MAX_SHOWN });
   if (refused.length === 0) return [];
-  const open = await store.intents({ operation: DELIVERY, states: OPEN, limit: MAX_LISTED });
+  const open = await store.intents({ operation: DELIVERY, states: OPEN, limit: MAX_SHOWN });
   const jobOf = ({ specialist, target }: Intent): string => `${specialist} ${target}`;
   const told = new Set(open.map(jobOf));
   const last = refused.filter((intent) => !told.has(jobOf(intent)) && told.add(jobOf(intent)));

@@ -1,6 +1,6 @@
 /** A failed handling as stored: message and stack without secrets and bounded, and the place in the definition. */
 import { fileURLToPath } from "node:url";
-import { messageOf, RetinueError } from "../core/errors.ts";
+import { isRetinueError, messageOf } from "../core/errors.ts";
 import { excerpt } from "../core/excerpt.ts";
 import { RunInterrupted } from "../specialist/run.ts";
 import { LOADING_QUERY } from "../config/module-file.ts";
@@ -26,7 +26,7 @@ export function failureOf(error: unknown, { at, tries, clean }: Failed): Failure
   const place = stack === undefined ? undefined : placeIn(stack);
   return {
     at,
-    code: error instanceof RetinueError ? error.code : "handler_threw",
+    code: isRetinueError(error) ? error.code : "handler_threw",
     message,
     pattern: patternOf(message),
     tries,

@@ -1,13 +1,17 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
-import { Fatal, Misconfigured, Refused, Retryable } from "../core/errors.ts";
+import { isTerminal, Retryable } from "../core/errors.ts";
 import { newIntentId, type IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
-import type { ReadCall, HandlerRead, RunRequest } from "../specialist/run-request.ts";
+import type { ToolAnswer } from "../specialist/act.ts";
+
+import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../specialist/run-request.ts";
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
+import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
+import { supersede, withoutPile } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
 import type PQueue from "p-queue";
@@ -24,8 +28,15 @@ import { failureNote } from "../store/failure.ts";
 import type { Acts } from "../polling/action-counts.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
+import { handlingsAtOnce, runsSideBySide, type Specialist } from "../specialist/specialist.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import { refuseSecrets } from "../gateway/secret-refusal.ts";
+
+/** The tools of MCP servers, as a specialist may use them. */
+export interface ToolDesk {
+  /** Throws `Refused` for a tool that is not permitted or not as it was accepted, `Retryable` if its server does not answer. */
+  callTool(specialist: Specialist, call: ToolCall, signal: AbortSignal): Promise<ToolAnswer>;
+}
 
 /** Dependencies of event handling. */
 export interface HandlerDependencies {
@@ -43,10 +54,14 @@ export interface HandlerDependencies {
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
+  /** The tools of MCP servers. Default: none is reached. */
+  readonly tools?: ToolDesk | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is interrupted. */
   readonly ending: AbortSignal;
+  /** Follows work that no pass awaits, for a stop that waits for it. */
+  readonly track: (work: Promise<void>) => void;
   /** Reports that a kind of work of a specialist has something to do. */
   readonly wake: (member: Member, part: WorkKind) => void;
 }
@@ -54,7 +69,7 @@ export interface HandlerDependencies {
 /** Events claimed at once: enough to share commits, few enough to return quickly on a stop. */
 const CLAIM = 16;
 /** Delays before the retries of a failed handling, which is then parked for a person. */
-const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
+const HANDLING_RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
 /** Longest delay by a `retryAt`: one that is years away is a mistake of units. */
 const LONGEST_RETRY_MS = DAY;
 
@@ -66,16 +81,69 @@ const MAX_STREAK_MESSAGE = 200;
 
 type Read = (member: Member, call: ReadCall, options: { readonly signal: AbortSignal; readonly since: number }) => Promise<HandlerRead>;
 
-/** Handles the due events of one specialist, one after the other, once their claim is committed. Returns true if there may be more. */
+/**
+ * Handles the due events of one specialist, one after the other unless its definition says otherwise, once their claim is committed. Returns
+ * true if there may be more.
+ */
 export function handleEvents(parts: HandlerDependencies, member: Member, read: Read): boolean | Promise<boolean> {
   const { store, clock } = parts;
+  if (member.underWay !== undefined || runsSideBySide(member.specialist)) return handleSideBySide(parts, member, read);
   const events = store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
   return events.length > 0 && handleClaimed(parts, member, events, read);
 }
 
 async function handleClaimed(parts: HandlerDependencies, member: Member, events: readonly ClaimedEvent[], read: Read): Promise<boolean> {
+  await parts.store.committed();
+  return handleInOrder(parts, member, events, read);
+}
+
+/** Handlings that run one after the other share this lane; every kind that may run at once has its own. */
+const IN_ORDER = "";
+
+/**
+ * Begins the handlings that have room, and awaits none: those of a kind that is slow hold up no other kind. Each end looks for more.
+ */
+function handleSideBySide(parts: HandlerDependencies, member: Member, read: Read): boolean | Promise<boolean> {
+  const { store, clock, track, wake } = parts;
+  const underWay = (member.underWay ??= new Map<string, number>());
+  const laneOf = (kind: string): string => (handlingsAtOnce(member.specialist, kind) > 1 ? kind : IN_ORDER);
+  const asked = new Map<string, number>();
+  const hasRoom = (kind: string): boolean => {
+    const lane = laneOf(kind);
+    const taken = (asked.get(lane) ?? 0) + 1;
+    asked.set(lane, taken);
+    if (lane === IN_ORDER) return !underWay.has(lane);
+    return taken + (underWay.get(lane) ?? 0) <= handlingsAtOnce(member.specialist, kind);
+  };
+  const events = store.claimEvents(member.specialist.handle, clock.now(), CLAIM, hasRoom);
+  if (events.length === 0) return false;
+  const begin = (lane: string, claimed: readonly ClaimedEvent[]): void => {
+    underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
+    const over = (): void => {
+      const left = (underWay.get(lane) ?? 1) - 1;
+      if (left > 0) underWay.set(lane, left);
+      else underWay.delete(lane);
+      wake(member, "events");
+    };
+    track(
+      store
+        .committed()
+        .then(() => handleInOrder(parts, member, claimed, read))
+        .then(over, (error: unknown) => {
+          over();
+          throw error;
+        }),
+    );
+  };
+  const inOrder = events.filter(({ kind }) => laneOf(kind) === IN_ORDER);
+  if (inOrder.length > 0) begin(IN_ORDER, inOrder);
+  for (const event of events) if (laneOf(event.kind) !== IN_ORDER) begin(event.kind, [event]);
+  return events.length === CLAIM;
+}
+
+/** Returns true if one of them is done, or there may be more. */
+async function handleInOrder(parts: HandlerDependencies, member: Member, events: readonly ClaimedEvent[], read: Read): Promise<boolean> {
   const { store, stopping } = parts;
-  await store.committed();
   let finished = false;
   for (const event of events) {
     if (stopping.aborted) {
@@ -89,7 +157,7 @@ async function handleClaimed(parts: HandlerDependencies, member: Member, events:
       if (isStoreLost(error)) throw error;
       // The result could not be stored. Without this, the event and those claimed with it would count as running until a restart. The
       // handler is not the cause, so the error's class does not apply to its event.
-      giveBack(parts, member, event, error, RETRY_DELAYS_MS[event.attempts]);
+      giveBack(parts, member, event, error, HANDLING_RETRY_DELAYS_MS[event.attempts]);
     }
   }
   // A claim may end early, because an event that may have ended the process is claimed alone; returned events are not claimed again at
@@ -102,13 +170,15 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
   const { store, clock, announcer } = parts;
   const { specialist } = member;
   const result = withoutSecrets(parts, given);
-  const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
+  const about = () => ({ at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind });
   switch (result.kind) {
     case "finished": {
       if (handlerOf(specialist, event.kind) !== undefined) member.handling = "works";
       const stored = finishRun(parts, member, event, result);
-      announcer.emit("run", { ...about, result: "finished", intents: stored.length });
-      for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
+      if (announcer.listenerCount("run") > 0) announcer.emit("run", { ...about(), result: "finished", intents: stored.length });
+      if (announcer.listenerCount("intent") > 0)
+        for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
+      for (const [index, intent] of stored.entries()) supersede(parts, member, event.seq, { draft: result.intents[index], stored: intent });
       if (stored.length > 0) {
         parts.acts.add(member, event.kind, stored.length);
         parts.wake(member, "intents");
@@ -119,7 +189,7 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
     case "suspended": {
       const message = parts.scrubber.clean(result.reason);
       store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: message });
-      announcer.emit("run", { ...about, result: "suspended", intents: 0, message });
+      announcer.emit("run", { ...about(), result: "suspended", intents: 0, message });
       return false;
     }
     case "failed":
@@ -130,8 +200,8 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
 
 /** The delay before a failed handling is retried, after this many failures; undefined if it is not. The error's class decides. */
 function retryDelay(error: unknown, attempts: number, now: number): number | undefined {
-  if (error instanceof Refused || error instanceof Misconfigured || error instanceof Fatal) return undefined;
-  const usual = RETRY_DELAYS_MS[attempts];
+  if (isTerminal(error)) return undefined;
+  const usual = HANDLING_RETRY_DELAYS_MS[attempts];
   const retryAt = error instanceof Retryable ? error.retryAt : undefined;
   if (usual === undefined || retryAt === undefined || Number.isNaN(retryAt)) return usual;
   return Math.max(usual, Math.min(LONGEST_RETRY_MS, Math.ceil(retryAt - now)));
@@ -176,7 +246,10 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
 }
 
 /** Dependencies of one handling. */
-export type HandlingDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
+export type HandlingDependencies = Pick<
+  HandlerDependencies,
+  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "tools" | "ending"
+>;
 
 /** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
 export class Handling implements RunRequest {
@@ -208,6 +281,17 @@ export class Handling implements RunRequest {
     return isEmpty(stored) && !isEmpty(initialState) ? structuredClone(initialState) : stored;
   }
 
+  get usual(): RunRequest["usual"] {
+    const { kind } = this.event;
+    if (!kind.startsWith(SCHEDULE_PREFIX)) return undefined;
+    const schedule = this.#specialist.schedules.find(({ name }) => `${SCHEDULE_PREFIX}${name}` === kind);
+    return schedule && { expiresMs: schedule.expiresMs, onPileUp: schedule.onPileUp };
+  }
+
+  get isSideBySide(): boolean {
+    return handlingsAtOnce(this.#specialist, this.event.kind) > 1;
+  }
+
   get deadlineMs(): number {
     return this.#specialist.deadlineMs;
   }
@@ -232,13 +316,22 @@ export class Handling implements RunRequest {
     return this.#read(this.#member, call, { signal, since: this.event.beganAt });
   }
 
+  get callTool(): RunRequest["callTool"] {
+    const { tools, scrubber } = this.#parts;
+    if (tools === undefined) return undefined;
+    return (call, signal) => {
+      refuseSecrets(scrubber, `${call.tool}: the input`, call.input);
+      return tools.callTool(this.#specialist, call, signal);
+    };
+  }
+
   async saveStep(name: string, value: Json): Promise<void> {
     refuseSecrets(this.#parts.scrubber, "what a step returned", [name, value]);
     await this.#parts.store.saveStep(this.event.seq, name, value);
   }
 
   newIntentId(): IntentId {
-    return newIntentId(this.#parts.random);
+    return newIntentId(this.#parts.random, this.#parts.clock.now());
   }
 }
 
@@ -253,10 +346,11 @@ function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): R
 export function withoutSecrets({ scrubber }: Pick<HandlingDependencies, "scrubber">, result: RunResult): RunResult {
   if (result.kind !== "finished") return result;
   try {
-    refuseSecrets(scrubber, "act.state", result.state);
-    for (const { operation, target, label, data } of result.intents)
-      if (target !== undefined || label !== undefined || data !== undefined)
-        refuseSecrets(scrubber, `${operation}: its target or what goes with it`, [target ?? null, label ?? null, data ?? null]);
+    if (result.state !== undefined) refuseSecrets(scrubber, "act.state", result.state);
+    for (const { operation, target, label, data } of result.intents) {
+      const beside = label === undefined && data === undefined ? target : [target ?? null, label ?? null, data ?? null];
+      if (beside !== undefined) refuseSecrets(scrubber, `${operation}: its target or what goes with it`, beside);
+    }
     return result;
   } catch (error) {
     return { kind: "failed", error };
@@ -275,16 +369,30 @@ export function finishRun(
   result: Extract<RunResult, { readonly kind: "finished" }>,
 ): readonly StoredIntent[] {
   const { specialist } = member;
-  return parts.store.finishRun({
-    seq: event.seq,
-    specialist: specialist.handle,
-    now: parts.clock.now(),
-    ...(result.state === undefined ? {} : { state: result.state }),
-    intents: result.intents,
-    caps: specialist.brakes,
+  const { seq } = event;
+  const { state } = result;
+  const intents = result.intents.map((draft) => withoutPile(parts, specialist, draft));
+  const now = parts.clock.now();
+  // Nothing decided: nothing to brake or to report.
+  const by = intents.length === 0 ? NOTHING_SAID : spokenBy(specialist);
+  return parts.store.finishRun({ seq, specialist: specialist.handle, now, state, intents, caps: specialist.brakes, ...by });
+}
+
+type Spoken = Pick<Parameters<HandlingDependencies["store"]["finishRun"]>[0], "brake" | "report">;
+
+const NOTHING_SAID: Spoken = { brake: () => undefined, report: () => undefined };
+const spoken = new WeakMap<Member["specialist"], Spoken>();
+
+/** The brakes and receipts of a definition; made once for each. */
+function spokenBy(specialist: Member["specialist"]): Spoken {
+  const known = spoken.get(specialist);
+  if (known !== undefined) return known;
+  const made: Spoken = {
     brake: (draft, words) => brake(draft, words, specialist.brakes),
     report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
-  });
+  };
+  spoken.set(specialist, made);
+  return made;
 }
 
 function announceDecision(parts: HandlerDependencies, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {

@@ -20,6 +20,8 @@ type Remedy = (held: Held) => string;
 type WaitFacts = {
   /** `lane`: nothing else of the lane could leave either. `intent`: the lane continues with other actions. */
   readonly blocks: "intent" | "lane";
+  /** The list in which a wait may be one for everyone: then its remedy names no handle. */
+  readonly shared?: "halts" | "pauses" | "accounts";
   /** The order that ends it, in addition to `endedBy`. */
   readonly order?: EndingOrder;
   /** Absent if only waiting helps. */
@@ -39,8 +41,8 @@ type WaitFacts = {
 const whose = ({ handle }: Held): string => (handle === undefined ? "" : ` ${handle}`);
 
 export const WAIT_RULES = {
-  halted: { blocks: "lane", endedBy: "person", order: "lift", remedy: (held) => `retinue halt${whose(held)} --lift` },
-  paused: { blocks: "lane", endedBy: "person", order: "resume", remedy: (held) => `retinue resume${whose(held)}` },
+  halted: { blocks: "lane", endedBy: "person", order: "lift", shared: "halts", remedy: (held) => `retinue halt${whose(held)} --lift` },
+  paused: { blocks: "lane", endedBy: "person", order: "resume", shared: "pauses", remedy: (held) => `retinue resume${whose(held)}` },
   approval_wanted: {
     blocks: "intent",
     endedBy: "person",
@@ -73,6 +75,7 @@ export const WAIT_RULES = {
     blocks: "intent",
     endedBy: "person",
     order: "unfreeze",
+    shared: "accounts",
     remedy: (held) => `retinue unfreeze${whose(held)} --reason '<what you found>'`,
   },
   /** The network's answers changed their shape, or cannot be read. */
@@ -143,6 +146,16 @@ export function endsByTime(rule: WaitRule): boolean {
 /** The action that ends such a wait, or ends it sooner; undefined if only time does. */
 export function remedyFor(rule: WaitRule, held: Held): string | undefined {
   return FACTS[rule].remedy?.(held);
+}
+
+/** The list in which a wait by this rule may be one for everyone; undefined if it never is. */
+export function sharedIn(rule: WaitRule): WaitFacts["shared"] {
+  return FACTS[rule].shared;
+}
+
+/** The Guardian's command that ends a halt or pause. */
+export function stopEnd(list: "halts" | "pauses", handle: string | undefined): string {
+  return WAIT_RULES[list === "halts" ? "halted" : "paused"].remedy({ handle, id: "", name: "" });
 }
 
 /** The Guardian's command to unfreeze an account. */

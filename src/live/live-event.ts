@@ -1,7 +1,9 @@
 /** Events in memory: those that are not done, and the rule by which they are claimed. */
 import type { EventId, Handle } from "../core/ids.ts";
-import { MAX_CRASHES } from "../store/inbox.ts";
 import type { EventFact, EventFields } from "./facts.ts";
+
+/** Handlings without an end after which an event is parked: it may be the cause of the crashes. */
+export const MAX_CRASHES = 3;
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
@@ -65,12 +67,18 @@ export interface Claim {
 /**
  * The events that may be handled now, oldest first and one at a time per thread. What was at work when a process ended may be
  * what ended it: it is taken alone, so that what waits behind it is not counted with it, and the last time while no other such
- * event runs, so that nothing is parked for another's doing.
+ * event runs, so that nothing is parked for another's doing. A kind without room is passed over.
  */
-export function claimable(events: Iterable<LiveEvent>, now: number, limit: number, hasLastChance: () => boolean): Claim {
+export function claimable(
+  events: Iterable<LiveEvent>,
+  now: number,
+  limit: number,
+  hasLastChance: () => boolean,
+  hasRoom?: (kind: string) => boolean,
+): Claim {
   const taken: LiveEvent[] = [];
   const poisoned: LiveEvent[] = [];
-  for (const event of dueEvents(events, now, limit)) {
+  for (const event of dueEvents(events, now, limit, hasRoom)) {
     if (event.crashes >= MAX_CRASHES) {
       poisoned.push(event);
       continue;
@@ -83,21 +91,24 @@ export function claimable(events: Iterable<LiveEvent>, now: number, limit: numbe
   return { taken, poisoned };
 }
 
-function dueEvents(events: Iterable<LiveEvent>, now: number, limit: number): readonly LiveEvent[] {
+function dueEvents(events: Iterable<LiveEvent>, now: number, limit: number, hasRoom?: (kind: string) => boolean): readonly LiveEvent[] {
   const due: LiveEvent[] = [];
+  /** The first thread is no set: nearly always it is the only one. */
+  let thread: string | undefined;
   let threads: Set<string> | undefined;
   let isPutOff = false;
   for (const event of events) {
     if (event.state !== "ready") continue;
     if (event.thread !== undefined) {
-      if (threads?.has(event.thread) === true) continue;
-      (threads ??= new Set()).add(event.thread);
+      if (event.thread === thread || threads?.has(event.thread) === true) continue;
+      if (thread === undefined) thread = event.thread;
+      else (threads ??= new Set()).add(event.thread);
     }
-    if (event.isClaimed || event.notBefore > now) continue;
+    if (event.isClaimed || event.notBefore > now || hasRoom?.(event.kind) === false) continue;
     isPutOff ||= event.notBefore > 0;
     due.push(event);
     if (due.length === limit && !isPutOff) return due; // none before it waits for a time: they come in their order
   }
   if (isPutOff) due.sort((a, b) => a.notBefore - b.notBefore || a.seq - b.seq);
-  return due.slice(0, limit);
+  return due.length <= limit ? due : due.slice(0, limit);
 }

@@ -4,9 +4,8 @@
  */
 import type { Handle, KeyId } from "../core/ids.ts";
 import type { Lane } from "../contract/operations.ts";
-import { MAX_CRASHES } from "../store/inbox.ts";
 import { NumberQueue } from "./number-queue.ts";
-import { liveEvent, type LiveEvent } from "./live-event.ts";
+import { liveEvent, MAX_CRASHES, type LiveEvent } from "./live-event.ts";
 import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "./facts.ts";
 import { holdsConflict, isLive, isPlain, isSaid, liveIntent, type LiveIntent } from "./live-intent.ts";
 
@@ -61,7 +60,12 @@ const FEWEST_INTENTS = 64;
 /** Outcomes of requests that certainly had no effect. */
 const WITHOUT_EFFECT: readonly string[] = ["never-left", "limited", "unauthorized"];
 const NO_NUMBERS: readonly number[] = [];
-const NOTHING: Mine = { events: new Map(), intents: new Map(), queue: undefined, waiting: undefined, newest: 0, isMixed: false };
+const NOTHING = newMine();
+const MOST_SPARE = 64;
+
+function newMine(): Mine {
+  return { events: new Map(), intents: new Map(), queue: undefined, waiting: undefined, newest: 0, isMixed: false };
+}
 
 export class Present {
   readonly events = new Map<number, LiveEvent>();
@@ -70,6 +74,8 @@ export class Present {
   readonly attempts = new Map<number, LiveAttempt>();
   readonly touched: Touched = { events: new Set(), queued: new Set(), intents: new Set(), settled: new Set(), attempts: new Set() };
   readonly #mine = new Map<Handle, Mine>();
+  /** Empty ones for the next specialist with work: two maps for each event were a hundredth of what it allocates. */
+  readonly #spare: Mine[] = [];
   readonly #byId = new Map<string, LiveIntent>();
   readonly #conflicts = new Map<string, LiveIntent[]>();
   /** The number of the last fact. */
@@ -370,13 +376,18 @@ export class Present {
   #of(specialist: Handle): Mine {
     const known = this.#mine.get(specialist);
     if (known !== undefined) return known;
-    const made: Mine = { events: new Map(), intents: new Map(), queue: undefined, waiting: undefined, newest: 0, isMixed: false };
+    const made = this.#spare.pop() ?? newMine();
     this.#mine.set(specialist, made);
     return made;
   }
 
   /** A specialist without open work takes no memory, like most. */
   #tidy(specialist: Handle, mine: Mine | undefined): void {
-    if (mine?.events.size === 0 && mine.intents.size === 0 && (mine.queue ?? mine.waiting) === undefined) this.#mine.delete(specialist);
+    if (mine === undefined || mine.events.size > 0 || mine.intents.size > 0 || (mine.queue ?? mine.waiting) !== undefined) return;
+    this.#mine.delete(specialist);
+    if (this.#spare.length >= MOST_SPARE) return;
+    mine.newest = 0;
+    mine.isMixed = false;
+    this.#spare.push(mine);
   }
 }

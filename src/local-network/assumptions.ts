@@ -25,7 +25,7 @@ export interface Assumptions {
   /** A post lists its voters. */
   tellsVoters: boolean;
   /** A post's report of the asking account's own vote: correct, always "not voted", or absent. */
-  ownVote: "told" | "blank" | "left-out";
+  ownVote: "shown" | "blank" | "left-out";
   /** Handling of `Idempotency-Key`. */
   idempotencyKeys: "ignored" | "honoured";
   /** How long it is honoured, in ms. */
@@ -62,7 +62,7 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   limitHeaders: "none",
   repeatedVote: "ignored",
   tellsVoters: false,
-  ownVote: "told",
+  ownVote: "shown",
   idempotencyKeys: "ignored",
   idempotencyKeyMs: DAY,
   overSpending: "approval",

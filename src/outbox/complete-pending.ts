@@ -10,14 +10,14 @@ import type { Intent } from "./intent.ts";
 const MAX_PENDING = 100;
 
 /** Called when an action is confirmed: if it completes another, which its input names by the network's reference, that has happened too. */
-export async function completePending(
+export function completePending(
   parts: OutboxDependencies,
   member: Member,
   intent: Intent,
   created: string | undefined,
-): Promise<void> {
-  if (parts.profile.operations.get(intent.operation)?.completes === undefined) return;
-  await complete(parts, member, intent, { created, pending: await pendingOf(parts, member) });
+): Promise<void> | undefined {
+  if (parts.profile.operations.get(intent.operation)?.completes === undefined) return undefined;
+  return pendingOf(parts, member).then((pending) => complete(parts, member, intent, { created, pending }));
 }
 
 /** Called at the start: a process may have ended after the answer was stored and before it completed anything. */

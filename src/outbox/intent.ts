@@ -69,27 +69,14 @@ export const SETTLED = statesWhere(({ settled }) => settled);
 export const VISIBLE = statesWhere(({ visible }) => visible === "yes");
 export const MAYBE_VISIBLE = statesWhere(({ visible }) => visible === "maybe");
 
-/** Each state with its possible successors. A new time or reason in the same state is a transition too. */
-export const TRANSITIONS = {
-  proposed: ["ready", "in_doubt", "cancelled"],
-  ready: ["ready", "sending", "in_doubt", "refused", "parked", "cancelled"],
-  sending: ["ready", "in_doubt", "confirmed", "refused", "pending", "parked"],
-  in_doubt: ["in_doubt", "ready", "confirmed", "refused", "parked", "cancelled"],
-  pending: ["ready", "confirmed", "refused", "cancelled"],
-  parked: ["ready", "in_doubt", "confirmed", "cancelled"],
-  confirmed: [],
-  refused: [],
-  cancelled: [],
-} as const satisfies { readonly [From in IntentState]: readonly IntentState[] };
-
 interface Moves {
   /** In any other state the transition does not happen. */
   readonly from: readonly IntentState[];
   readonly to: readonly IntentState[];
 }
 
-/** Movers of intents: the states from which and to which each moves them. */
-export const MOVERS = {
+/** Each mover of intents, with the states from which and to which it moves them. A new time or reason in the same state is a move too. */
+export const TRANSITIONS = {
   /** The limits let a request leave. */
   admission: { from: ["ready"], to: ["sending"] },
   /** The outbox delays, brings forward or refuses an action that has not left, or has it read back first. */
@@ -117,20 +104,19 @@ export const MOVERS = {
   restoration: { from: ["proposed", "ready"], to: ["in_doubt"] },
 } as const satisfies { readonly [mover: string]: Moves };
 
-export type Mover = keyof typeof MOVERS;
+export type Mover = keyof typeof TRANSITIONS;
 
 /** The states into which a mover moves an intent. */
-export type TargetOf<By extends Mover> = (typeof MOVERS)[By]["to"][number];
+export type TargetOf<By extends Mover> = (typeof TRANSITIONS)[By]["to"][number];
 
-/** The states from which a transition is made: those of the mover that may become `to`. */
+/** The states from which a mover makes the transition to `to`. */
 export function originsOf<By extends Mover>(by: By, to: TargetOf<By>): readonly IntentState[] {
-  const { from }: Moves = MOVERS[by];
-  return from.filter((state) => canBecome(state, to));
+  const { from, to: targets }: Moves = TRANSITIONS[by];
+  return targets.includes(to) ? from : [];
 }
 
 export function canBecome(from: IntentState, to: IntentState): boolean {
-  const targets: readonly IntentState[] = TRANSITIONS[from];
-  return targets.includes(to);
+  return Object.values<Moves>(TRANSITIONS).some((moves) => moves.from.includes(from) && moves.to.includes(to));
 }
 
 /** True if a person may decide the outcome. */
@@ -211,6 +197,9 @@ export function expiry({ state }: Pick<Intent, "state">): IntentChange<"cancelle
     ? { state: "cancelled", code: "approval_expired", message: "it expired without an answer" }
     : { state: "cancelled", code: "expired", message: "it expired before it could be sent" };
 }
+
+/** The end of an intent in whose place a newer one waits. */
+export const SUPERSEDED = { state: "cancelled", code: "superseded", message: "a newer one of its kind waits in its place" } as const;
 
 /** An intent as of now: it may have expired while nothing ran. */
 export function asOf(intent: Intent, now: number): Intent {

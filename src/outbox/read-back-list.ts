@@ -12,9 +12,12 @@ import type { ListReading } from "./outbox-memory.ts";
 import { readResult } from "../gateway/read-result.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 
-/** Pages of a list read before it counts as incomplete: a hundredth of an hour's requests, within these bounds. */
+/**
+ * Pages of a list read before it counts as incomplete: a hundredth of an hour's requests, for each hour since the sending, within these
+ * bounds. A list that grew while an action waited for its check is longer each time.
+ */
 const LEAST_PAGES = 5;
-const MOST_PAGES = 50;
+export const MOST_PAGES = 50;
 /** Requested page size, so that few requests go far back; networks reduce it to their maximum. */
 const PAGE_SIZE = 100;
 /** Later pages are read at most this long after the first: deletions meanwhile move the rest under the reader. */
@@ -31,6 +34,8 @@ export interface Read {
   readonly kind: "read";
   readonly records: readonly NetworkRecord[];
   readonly complete: boolean;
+  /** True if more pages than ever are read would be needed. */
+  readonly isTooLong: boolean;
   /** The network's time, if it was stated. */
   readonly networkAt: number | undefined;
   /** Time of the first request, on the monotonic clock: later effects need not be shown. */
@@ -42,6 +47,8 @@ export interface BackTo {
   readonly sentAt: (skewMs: number | undefined, networkAt: number | undefined) => number;
   /** Pages read before this, on the monotonic clock, would not show it. */
   readonly since: number;
+  /** Time since the sending. */
+  readonly ageMs: number;
 }
 
 /** Reads a list back to a sending; undefined if a page could not be read. */
@@ -49,11 +56,17 @@ export async function readBackTo(
   parts: OutboxDependencies,
   member: Member,
   operation: string,
-  { sentAt, since }: BackTo,
+  { sentAt, since, ageMs }: BackTo,
 ): Promise<Read | NoRoom | undefined> {
-  const pages = Math.min(MOST_PAGES, Math.max(LEAST_PAGES, Math.floor(member.limits.perHour / 100)));
+  const perHour = Math.max(LEAST_PAGES, Math.floor(member.limits.perHour / 100));
+  const pages = Math.min(MOST_PAGES, Math.floor(perHour * (1 + Math.max(0, ageMs) / HOUR)));
   const reading = begin(parts, member, operation, since);
-  const read = (complete: boolean): Read => ({ ...reading, kind: "read", complete: complete && reading.unread === 0 });
+  const read = (isComplete: boolean): Read => ({
+    ...reading,
+    kind: "read",
+    complete: isComplete && reading.unread === 0,
+    isTooLong: !isComplete && reading.pages >= MOST_PAGES,
+  });
   for (;;) {
     if (reading.reachesTo < sentAt(reading.skewMs, reading.networkAt)) return read(true);
     if (reading.end !== "more") return read(reading.end === "all");

@@ -1,7 +1,7 @@
 /** Read-backs: the read that shows an action's effect, and the recognition of that effect. Pure. */
 import type { Call } from "../contract/call.ts";
 import { MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
-import type { Job, NetworkRecord, Post, Webhook } from "../contract/records.ts";
+import type { Job, JobStatus, NetworkRecord, Post, Webhook } from "../contract/records.ts";
 import { DAY, MINUTE } from "../core/units.ts";
 import { dateOf } from "./sent-at.ts";
 import type { Intent } from "./intent.ts";
@@ -51,14 +51,16 @@ export function readBackOf(intent: Intent, inThread = false): ReadBack | undefin
   }
 }
 
+/** States of a job without a delivery. One sent again to a job that has ended is refused, in the network's own words. */
+const NOT_HANDED_IN: readonly (JobStatus | undefined)[] = ["open", "applied", "assigned", "expired", "cancelled"];
+
 /** True if the read would show the effect, so that its absence means something. */
 export function wouldShow({ operation, input }: Intent, records: readonly NetworkRecord[]): boolean {
   return records.every((record) => {
     if (operation === "posts.reply" && record.kind === "post")
       return record.replyCount !== undefined || (record.replies?.length ?? 0) < MAY_BE_CUT_OFF;
     if (operation === "posts.vote" && record.kind === "post") return tellsVote(record, input);
-    // A job that is still assigned was not handed in.
-    if (operation === "jobs.submit" && record.kind === "job") return record.status === "assigned";
+    if (operation === "jobs.submit" && record.kind === "job") return NOT_HANDED_IN.includes(record.status);
     // A network may show who got a job, and not who applied for it.
     return operation !== "jobs.apply" || record.kind !== "job" || record.applied !== undefined || record.applicantIds !== undefined;
   });

@@ -2,6 +2,7 @@
 import type { AnyCode } from "../core/error-codes.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { REFUSED_AFTER_UNKNOWN } from "./outcome-to-state.ts";
+import { MOST_PAGES } from "./read-back-list.ts";
 import { dateOf } from "./sent-at.ts";
 import { UNDATED, type Intent, type IntentChange, type TargetOf } from "./intent.ts";
 import type { Proof } from "../store/outbox.ts";
@@ -35,6 +36,8 @@ export type Check =
   | { readonly kind: "gone" }
   /** The read failed or was incomplete. */
   | { readonly kind: "unreadable" }
+  /** The list does not reach back to the sending within the pages that are ever read. */
+  | { readonly kind: "too-long" }
   /** The interface has no read that would show it. */
   | { readonly kind: "no-read" };
 
@@ -84,6 +87,9 @@ function judge(
       return { state: "confirmed", ...(look.ref === "" ? {} : { createdRef: look.ref }) };
     case "unreadable":
       return unreadable(sentAt, now);
+    case "too-long":
+      if (now < quietAt) return notYet(sentAt, quietAt, now, "not seen on the pages that were read");
+      return park("read_back_too_long", `the list has more than ${MOST_PAGES} pages since it was sent: a person decides`);
     case "no-read":
       return park("no_read_back", "the interface has no read that shows if it happened");
     case "other-words":

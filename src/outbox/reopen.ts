@@ -19,10 +19,14 @@ export function noteParked(
 }
 
 /** Called when an action is confirmed. Asks the store once for each operation and process, and after each parked action. */
-export async function reopenUnproven({ store, clock, outbox, wake }: OutboxDependencies, member: Member, operation: string): Promise<void> {
-  const wanted = outbox.unproven.of(member);
-  if (wanted.get(operation) === false) return;
+export function reopenUnproven(parts: OutboxDependencies, member: Member, operation: string): Promise<void> | undefined {
+  const wanted = parts.outbox.unproven.of(member);
+  if (wanted.get(operation) === false) return undefined;
   wanted.set(operation, false);
+  return reopen(parts, member, operation);
+}
+
+async function reopen({ store, clock, wake }: OutboxDependencies, member: Member, operation: string): Promise<void> {
   const parked = await store.intents({ specialist: member.specialist.handle, operation, states: ["parked"], limit: MAX_REOPENED });
   const now = clock.now();
   const change = {

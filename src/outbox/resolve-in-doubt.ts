@@ -171,7 +171,7 @@ async function lookAt(
   if (readBack === undefined) return { kind: "no-read" };
   if (read === undefined) return { kind: "unreadable" };
   if (read.kind === "gone") return read;
-  const { records, complete, networkAt } = read;
+  const { records, complete, isTooLong, networkAt } = read;
   const me = myself(member);
   const undated = undatedIn(networkAt);
   const sought = undated(intent);
@@ -183,7 +183,7 @@ async function lookAt(
   const [ref] = refs;
   if (ref !== undefined && rival !== undefined) return { kind: "contested", ref, rival: rival.intent.id };
   if (ref !== undefined) return { kind: "found", ref, proves: provesReading(intent, records, me) };
-  if (!complete) return { kind: "unreadable" };
+  if (!complete) return { kind: isTooLong ? "too-long" : "unreadable" };
   const otherWords = findOtherWords(sought, records, me, others).filter((ref) => !found.includes(ref));
   const [other] = await unclaimed(parts, intent, otherWords);
   if (other !== undefined) return { kind: "other-words", ref: other };
@@ -238,7 +238,9 @@ async function readAll(
     const { operation } = call;
     const sentAt = (skewMs: number | undefined, networkAt: number | undefined): number =>
       dateOf(undatedIn(networkAt)(intent)) + (skewMs ?? 0) - BEFORE_SENDING_MS;
-    return readBackTo(parts, member, operation, { sentAt, since });
+    const dated = dateOf(intent);
+    const ageMs = dated === UNDATED ? parts.clock.monotonic() - since : parts.clock.now() - dated;
+    return readBackTo(parts, member, operation, { sentAt, since, ageMs });
   }
   const begunAt = parts.clock.monotonic();
   const answer = await parts.gateway.read(member, call, { lane: "obligation", signal: parts.ending });
@@ -249,7 +251,7 @@ async function readAll(
   const { record, skewMs } = result.value;
   if (record === undefined) return undefined;
   const networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
-  return { kind: "read", records: [record], complete: showsAll(record), networkAt, begunAt };
+  return { kind: "read", records: [record], complete: showsAll(record), isTooLong: false, networkAt, begunAt };
 }
 
 /** A post shown with fewer replies than it counts may hide the sought one. */

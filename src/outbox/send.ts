@@ -7,7 +7,7 @@ import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
 import { blocksLane, type WaitRule } from "../limits/wait-rules.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { endWaits, freeLanes, holdLane, type Member } from "../gateway/member.ts";
+import { endPastWaits, freeLanes, holdLane, type Member } from "../gateway/member.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 import { RECEIPT_KINDS } from "./receipts.ts";
 import { completePending } from "./complete-pending.ts";
@@ -18,16 +18,24 @@ import { handlerOf } from "../specialist/handlers.ts";
 /** Intents loaded in one pass. */
 const BATCH = 32;
 
-/** Begins to send the due intents of one specialist, and calls `onEnd` as each ends: with true if it left, so that others may go next. */
-export function sendIntents(parts: OutboxDependencies, member: Member, onEnd: (sending: Promise<boolean>) => void): void {
+const NO_INTENTS: readonly Intent[] = [];
+
+/** The due intents of one specialist that may be sent now. */
+export function sendable(parts: OutboxDependencies, member: Member): readonly Intent[] {
   const { store, clock, outbox } = parts;
-  expire(parts, member);
   const now = clock.now();
-  endWaits(member, ({ until }) => until <= now);
+  expire(parts, member, now);
+  endPastWaits(member, now);
   const lanes = freeLanes(member);
-  if (lanes.length === 0) return;
-  for (const intent of store.dueIntents(member.specialist.handle, lanes, now, BATCH))
-    if (!outbox.inFlight.has(intent.seq)) onEnd(sendOne(parts, member, intent));
+  if (lanes.length === 0) return NO_INTENTS;
+  const due = store.dueIntents(member.specialist.handle, lanes, now, BATCH);
+  for (const { seq } of due) if (outbox.inFlight.has(seq)) return idle(due, outbox.inFlight);
+  return due;
+}
+
+/** The intents that are not being sent. */
+function idle(due: readonly Intent[], inFlight: ReadonlySet<number>): readonly Intent[] {
+  return due.filter(({ seq }) => !inFlight.has(seq));
 }
 
 /** Makes one attempt. Returns true if it left, so that dependent intents may go next. */
@@ -44,8 +52,11 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
         if (answer.outcome.class === "confirmed") {
           const { record } = answer.outcome;
           parts.learn(member, record);
-          await completePending(parts, member, intent, createdId(answer.outcome, intent.target));
-          await reopenUnproven(parts, member, intent.operation);
+          // A promise is made only where there is something to wait for.
+          const completing = completePending(parts, member, intent, createdId(answer.outcome, intent.target));
+          if (completing !== undefined) await completing;
+          const reopening = reopenUnproven(parts, member, intent.operation);
+          if (reopening !== undefined) await reopening;
           if (intent.operation === "jobs.submit" && intent.target !== undefined) parts.delivered(member, intent.target, record);
         }
         if (listens(member)) parts.wake(member, "events");
@@ -143,9 +154,8 @@ async function refuse(
   parts.wake(member, "events");
 }
 
-function expire(parts: OutboxDependencies, member: Member): void {
-  const { store, clock, announcer } = parts;
-  const now = clock.now();
+function expire(parts: OutboxDependencies, member: Member, now: number): void {
+  const { store, announcer } = parts;
   for (const intent of store.expireIntents(member.specialist.handle, now, BATCH))
     announceIntent(announcer, member, intent, expiry(intent), now);
 }

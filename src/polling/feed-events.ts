@@ -35,18 +35,22 @@ export function readFeed(posts: readonly Post[], cursor: ListCursor, reader: Fee
   return { events: fresh.flatMap((post) => feedEvents(post, reader)), cursor: moved, gap, fresh: fresh.length, skipped };
 }
 
-/** The event of one post for the specialist: at most one, so that it never answers the same text twice. */
-export function feedEvents(post: Post, reader: FeedReader): readonly NewEvent[] {
-  if (isOwn(post, reader)) return [];
-  const event = (kind: string, payload: JsonObject, thread: string): NewEvent[] =>
-    reader.handles(kind) ? [{ specialist: reader.handle, id: eventId(kind, post.id), kind, thread, payload, via: "poll", hops: 0 }] : [];
+const NO_EVENTS: readonly NewEvent[] = [];
+
+/** The event of one post for the specialist: at most one, so that it never answers the same text twice. Deliveries report replies in any thread. */
+export function feedEvents(post: Post, reader: FeedReader, via: "poll" | "webhook" = "poll"): readonly NewEvent[] {
+  if (isOwn(post, reader)) return NO_EVENTS;
+  const event = (kind: string, payload: JsonObject, thread: string): readonly NewEvent[] =>
+    reader.handles(kind) ? [{ specialist: reader.handle, id: eventId(kind, post.id), kind, thread, payload, via, hops: 0 }] : NO_EVENTS;
   const thread = post.parentId ?? post.id;
   if (mentions(post.content, reader.handle)) {
     const mention = event("mention.created", post, thread);
     if (mention.length > 0) return mention;
   }
   if (post.parentId === undefined) return event("post.created", post, thread);
-  return reader.inThread(post.parentId) ? event("reply.created", { ...post, threadId: post.parentId }, thread) : [];
+  return via === "webhook" || reader.inThread(post.parentId)
+    ? event("reply.created", { ...post, threadId: post.parentId }, thread)
+    : NO_EVENTS;
 }
 
 /** Compares by id if both sides have one, and by handle: either match means "own". */

@@ -7,7 +7,7 @@ import type { Member } from "../gateway/member.ts";
 import { handleEvents } from "../handlers/handle-events.ts";
 import { readFor } from "../handlers/reads.ts";
 import { resolveInDoubt } from "../outbox/resolve-in-doubt.ts";
-import { sendIntents } from "../outbox/send.ts";
+import { sendable, sendOne } from "../outbox/send.ts";
 import { pollSources } from "../polling/poll-lists.ts";
 import { followWatches } from "../polling/poll-watches.ts";
 import { startSchedules } from "../schedule/fire.ts";
@@ -85,16 +85,20 @@ export class Flow {
     work.again &= ~bit;
     try {
       const more = this.#step(work, part);
-      if (more instanceof Promise)
-        this.#follow(
-          more,
-          (value) => this.#ended(work, part, value),
-          (error) => this.#failed(work, part, error),
-        );
+      if (more instanceof Promise) this.#await(work, part, more);
       else this.#ended(work, part, more);
     } catch (error) {
       this.#failed(work, part, error);
     }
+  }
+
+  /** Apart from `#run`, which would allocate for these functions at every call. */
+  #await(work: Work, part: WorkKind, more: Promise<boolean>): void {
+    this.#follow(
+      more,
+      (value) => this.#ended(work, part, value),
+      (error) => this.#failed(work, part, error),
+    );
   }
 
   #failed(work: Work, part: WorkKind, error: unknown): void {
@@ -134,7 +138,7 @@ export class Flow {
       case "events":
         return handleEvents(parts, member, this.#read);
       case "intents":
-        sendIntents(parts, member, (sending) => this.#send(work, sending));
+        for (const intent of sendable(parts, member)) this.#send(work, sendOne(parts, member, intent));
         return false;
       case "doubts":
         return resolveInDoubt(parts, member);

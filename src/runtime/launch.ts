@@ -2,10 +2,11 @@
 import { createKeys, type KeyProvider } from "../client/auth.ts";
 import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
-import { declaredSecrets, environmentSecrets, keyReference } from "../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets, keyReference, toolSecrets } from "../config/key-sources.ts";
 import type { SharedVariables } from "../config/environment.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
+import { createDefinitionLoader, type DefinitionLoader } from "../config/definitions.ts";
 import { checkRosterKeys, loadRoster, type Roster } from "../config/roster.ts";
 import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
@@ -20,11 +21,12 @@ import { checkCaps } from "../limits/caps.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
-import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
+import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepHalts } from "./keep-halts.ts";
+import { lazyTools } from "./lazy-tools.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
@@ -55,8 +57,10 @@ export interface LaunchOptions {
   readonly fixed?: boolean;
   /** Called with the specialists of changed definitions, before they run. */
   readonly onLoaded?: (specialists: readonly Specialist[]) => void;
-  /** Interval between checks for changed definitions, in ms. Default 2 s. */
-  readonly lookMs?: number;
+  /** Threads of definitions that were loaded in them. The launched closes them. Default: threads for those that ask for one. */
+  readonly isolation?: WorkerPool;
+  /** A person waits for each edit. */
+  readonly isHasty?: boolean;
   /** The variables of `.env` that definitions see; read again while definitions are reloaded. */
   readonly variables?: SharedVariables;
   /** Text that definitions print in threads goes to the log, as `capturePrints` does for this one. */
@@ -71,6 +75,8 @@ export interface LaunchPlan {
   readonly baseUrl: string;
   readonly profile: Profile;
   readonly roster: Roster;
+  /** Knows the definitions of the roster, and loads the changed ones. */
+  readonly loader: DefinitionLoader;
   /** Problems that stop nothing, for a person to know. */
   readonly warnings: readonly Problem[];
 }
@@ -87,7 +93,7 @@ export interface Launched extends LaunchPlan {
 }
 
 /** The checked parts of a project without its keys. */
-export type Cast = Pick<LaunchPlan, "profile" | "roster">;
+export type Cast = Pick<LaunchPlan, "profile" | "roster" | "loader">;
 
 /** Checks settings, profile, definitions (unless `known`) and keys. Opens nothing. Throws `Misconfigured` with the first mistake. */
 export async function planLaunch(config: Config, clock: Clock, known?: Cast): Promise<LaunchPlan> {
@@ -107,25 +113,36 @@ export function requireBaseUrl({ network: { baseUrl } }: Config): string {
   });
 }
 
+export interface CastOptions {
+  /** Definitions in place of the folder. */
+  readonly given?: readonly unknown[] | undefined;
+  /** Default: one that evaluates modules in this thread. */
+  readonly loader?: DefinitionLoader;
+}
+
 /** Checks profile and definitions alone, for a network that assigns keys later. */
-export async function planCast(config: Config, clock: Clock, given?: readonly unknown[]): Promise<Cast> {
+export async function planCast(
+  config: Config,
+  clock: Clock,
+  { given, loader = createDefinitionLoader(clock) }: CastOptions = {},
+): Promise<Cast> {
   const profile = asConfigured(await loadProfile(config.network.profile), config);
-  const roster = await readRoster(config, profile, clock, given);
+  const roster = await readRoster(config, profile, clock, { given, loader });
   throwMistakes(roster.problems);
   if (roster.definitions.length === 0)
     throw new Misconfigured("agents_empty", "there is no specialist to run", {
       file: config.agents,
       hint: "add a file such as agents/scout.ts, or name another folder with --agents",
     });
-  return { profile, roster };
+  return { profile, roster, loader };
 }
 
 /** Definitions with their overrides, and every mistake in them. Throws for no mistake in a file. */
-export function readRoster(config: Config, profile: Profile, clock: Clock, given?: readonly unknown[]): Promise<Roster> {
+export function readRoster(config: Config, profile: Profile, clock: Clock, cast: CastOptions = {}): Promise<Roster> {
   return loadRoster({
     config,
     profile,
-    given,
+    ...cast,
     checkCron: (expression, zone) => checkCron(expression, zone, clock.now()),
     checkCaps,
   });
@@ -135,7 +152,7 @@ export function readRoster(config: Config, profile: Profile, clock: Clock, given
 export async function launch(planned: LaunchPlan, options: LaunchOptions): Promise<Launched> {
   const { config, profile, baseUrl, roster } = planned;
   const { clock, random, log, scrubber } = options;
-  for (const secret of environmentSecrets(config.environment)) scrubber.add(secret);
+  for (const secret of [...environmentSecrets(config.environment), ...toolSecrets(config.environment, config.mcp)]) scrubber.add(secret);
   learnDeclared(planned, roster, scrubber);
   const real = openSqliteStore({
     path: config.store.path,
@@ -159,9 +176,11 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     const store = isDry ? await openDryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
-    const isolation = createWorkerPool({ clock, log, capturesPrints: options.capturesPrints });
+    const tools = lazyTools({ config, clock, log });
+    const isolation = options.isolation ?? createWorkerPool({ clock, log, capturesPrints: options.capturesPrints });
     runtime = createRuntime({
       isolation,
+      tools,
       specialists: roster.definitions.map(({ specialist }) => specialist),
       profile,
       baseUrl,
@@ -189,7 +208,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       ...planned,
       runtime,
       store,
-      ...lifeOf({ runtime, isolation, planned, options, close: [isolation, store, ...(store === real ? [] : [real]), transport] }),
+      ...lifeOf({ runtime, isolation, planned, options, close: [isolation, tools, store, ...(store === real ? [] : [real]), transport] }),
     };
   } catch (error) {
     await transport?.close();
@@ -227,7 +246,7 @@ interface Life {
 }
 
 function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Launched, "start" | "drain" | "stop"> {
-  const { config, profile, roster } = planned;
+  const { config, profile, roster, loader } = planned;
   const { clock, random, log } = options;
   const draining = new AbortController();
   let reloading: Promise<void> | undefined;
@@ -246,7 +265,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
     async start() {
       const recovered = await runtime.start();
       const load = async (): Promise<Roster> => {
-        const loaded = await readRoster(config, profile, clock);
+        const loaded = await readRoster(config, profile, clock, { loader });
         learnDeclared(planned, loaded, options.scrubber);
         options.onLoaded?.(loaded.definitions.map(({ specialist }) => specialist));
         return loaded;
@@ -258,7 +277,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
       };
       if (options.passive !== true && options.fixed !== true)
         reloading = keepReloading(
-          { config, roster, runtime, clock, log, load, refresh, ...defined({ lookMs: options.lookMs }) },
+          { config, roster, runtime, clock, log, load, loader, refresh, ...defined({ isHasty: options.isHasty }) },
           draining.signal,
         );
       return recovered;

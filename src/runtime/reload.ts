@@ -1,18 +1,24 @@
 /**
- * Reloads definitions: a changed file is loaded again, a broken one keeps its last good version, a removed one retires. A changed variable
- * of `.env` reloads all of them, because a definition may have read it while it was loaded.
+ * Reloads definitions: one of whose files has changed is loaded again, a broken one keeps its last good version, a removed one retires. A
+ * changed variable of `.env` reloads all of them, because a definition may have read it while it was loaded.
  */
 import { realpath } from "node:fs/promises";
-import { relative } from "node:path";
+import { dirname, relative, sep } from "node:path";
 import type { Config } from "../config/config.ts";
-import { folderSignature, type FolderSignature } from "../config/folder-signature.ts";
+import type { DefinitionLoader, LoadedDefinition } from "../config/definitions.ts";
+import { dotenvOf } from "../config/environment.ts";
+import { fileSignature, folderSignature, type FolderSignature } from "../config/folder-signature.ts";
 import { isMistake, type Problem } from "../config/problem.ts";
 import type { Roster } from "../config/roster.ts";
+import { watchFolders } from "../config/watch-folders.ts";
+import { onAbort } from "../core/abort.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
 import { SECOND } from "../core/units.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import { CODE_ONLY, definitionChanges } from "./definition-changes.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface ReloadingOptions {
@@ -22,120 +28,187 @@ export interface ReloadingOptions {
   readonly runtime: Pick<Runtime, "put" | "retire" | "announcer">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Loads and checks everything again. */
+  /** Loads what has changed, and checks everything again. */
   readonly load: () => Promise<Roster>;
+  /** The loader behind `load` and `roster`. */
+  readonly loader: Pick<DefinitionLoader, "files" | "renew">;
   /** Gives the variables of a changed `.env` to this process. True if one has changed. */
   readonly refresh: () => boolean;
-  /** Interval between checks of the folder, in ms. Default 2 s. */
-  readonly lookMs?: number;
+  /** A person waits for each edit. */
+  readonly isHasty?: boolean;
 }
 
-/**
- * Interval between checks of the folder, a few dozen `stat` calls each. Watching by the system's own means misses changes on some file
- * systems.
- */
-const LOOK_MS = 2 * SECOND;
+/** Interval between checks of the files, a few dozen `stat` calls each: where the system reports changes, it may still miss one. */
+const LOOK_MS = { watched: 10 * SECOND, unwatched: 2 * SECOND };
+/** The same where a person waits. `.env` is beside the definitions, and so is watched too. */
+const HASTY_LOOK_MS = { watched: 10 * SECOND, unwatched: SECOND / 10 };
 /** Largest share of the time spent on checks, by default and where a person waits: a slow folder is checked less often. */
 const LOOKING_SHARE = { usual: 0.02, hasty: 0.2 };
 /** A file that is still being written changes again within this time. */
-const SETTLE_MS = 300;
+const SETTLE_MS = { usual: 300, hasty: 40 };
 const MAX_SETTLES = 20;
-/** Stands for the variables of `.env` among changed entries: no definition has this name. */
-const VARIABLES = ".env";
+
+/** A running specialist, by the definition that it runs. */
+interface Running {
+  readonly file: string;
+  readonly load: number | undefined;
+  readonly specialist: Specialist;
+}
+
+interface State {
+  readonly root: string;
+  readonly running: Map<Handle, Running>;
+}
 
 /** Runs until `signal` is aborted. Never throws. */
 export async function keepReloading(options: ReloadingOptions, signal: AbortSignal): Promise<void> {
-  const { config, clock, log, lookMs = LOOK_MS } = options;
-  const share = lookMs < LOOK_MS ? LOOKING_SHARE.hasty : LOOKING_SHARE.usual;
+  const { config, clock, isHasty = false } = options;
+  const share = isHasty ? LOOKING_SHARE.hasty : LOOKING_SHARE.usual;
   const root = await realpath(config.agents); // the loader names its files by real path
-  const files = new Map(options.roster.definitions.map(({ file, specialist }) => [specialist.handle, file]));
-  let seen = await folderSignature(config.agents);
-  while (!signal.aborted) {
-    const began = clock.monotonic();
-    const now = await folderSignature(config.agents);
-    const variables = options.refresh() ? [VARIABLES] : [];
-    const took = clock.monotonic() - began;
-    if (differing(seen, now).length + variables.length > 0) {
-      const settled = await whenSettled(config.agents, now, { clock, settleMs: Math.min(SETTLE_MS, lookMs) }, signal);
-      try {
-        await reload(options, root, files, [...differing(seen, settled), ...variables]);
-      } catch (error) {
-        log.error("the definitions could not be reloaded; the previous ones keep running", { message: messageOf(error) });
+  const running = options.roster.definitions.map((one): [Handle, Running] => [one.specialist.handle, runningOf(one)]);
+  const state: State = { root, running: new Map(running) };
+  let wake = new AbortController();
+  let seen: FolderSignature = new Map([...(await lookAt(options, root)), ...options.loader.files()]);
+  const dotenv = dotenvOf(config.cwd);
+  const watching = watchFolders((folder, path) => {
+    // The folder of the project may hold the store, which changes all the time.
+    if (isWithin(root, folder) || path === undefined || seen.has(path) || path === dotenv) wake.abort();
+  });
+  try {
+    while (!signal.aborted) {
+      watching.follow([root, dirname(dotenv), ...[...seen.keys()].map((path) => dirname(path))]);
+      const began = clock.monotonic();
+      const now = await lookAt(options, root);
+      const variables = options.refresh();
+      const took = clock.monotonic() - began;
+      if (variables || changedPaths(seen, now).length > 0) {
+        const settled = await whenSettled(options, root, now, signal);
+        await reloadSafely(options, state, changedPaths(seen, settled), variables);
+        seen = new Map([...settled, ...options.loader.files()]);
+        continue; // the files may have changed meanwhile
       }
-      seen = settled;
+      await sleep(clock, took / share, signal);
+      if (signal.aborted) return;
+      const forget = onAbort(signal, () => wake.abort());
+      const lookMs = isHasty ? HASTY_LOOK_MS : LOOK_MS;
+      await sleep(clock, watching.isComplete ? lookMs.watched : lookMs.unwatched, wake.signal);
+      forget();
+      wake = new AbortController();
     }
-    await sleep(clock, Math.max(lookMs, took / share), signal);
+  } finally {
+    watching.close();
   }
 }
 
-async function whenSettled(
-  folder: string,
-  first: FolderSignature,
-  { clock, settleMs }: { readonly clock: Clock; readonly settleMs: number },
-  signal: AbortSignal,
-): Promise<FolderSignature> {
+function runningOf({ file, load, specialist }: LoadedDefinition): Running {
+  return { file, load, specialist };
+}
+
+/** The files of the folder of definitions, and those elsewhere that definitions import. */
+async function lookAt({ loader }: ReloadingOptions, root: string): Promise<FolderSignature> {
+  const signatures = new Map(await folderSignature(root));
+  for (const path of loader.files().keys()) if (!signatures.has(path)) signatures.set(path, await fileSignature(path));
+  return signatures;
+}
+
+async function whenSettled(options: ReloadingOptions, root: string, first: FolderSignature, signal: AbortSignal): Promise<FolderSignature> {
+  const settleMs = options.isHasty === true ? SETTLE_MS.hasty : SETTLE_MS.usual;
   let before = first;
   for (let i = 0; i < MAX_SETTLES && !signal.aborted; i++) {
-    await sleep(clock, settleMs, signal);
-    const after = await folderSignature(folder);
-    if (differing(before, after).length === 0) return after;
+    await sleep(options.clock, settleMs, signal);
+    const after = await lookAt(options, root);
+    if (changedPaths(before, after).length === 0) return after;
     before = after;
   }
   return before;
 }
 
-/** Names of entries that were added, changed or removed. */
-function differing(before: FolderSignature, after: FolderSignature): string[] {
-  return [...new Set([...before.keys(), ...after.keys()])].filter((name) => before.get(name) !== after.get(name));
+/** Files that were added, changed or removed. */
+function changedPaths(before: FolderSignature, after: FolderSignature): string[] {
+  return [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
 }
 
-async function reload(options: ReloadingOptions, root: string, files: Map<Handle, string>, changed: readonly string[]): Promise<void> {
+async function reloadSafely(options: ReloadingOptions, state: State, changed: readonly string[], variables: boolean): Promise<void> {
+  try {
+    await reload(options, state, changed, variables);
+  } catch (error) {
+    options.log.error("the definitions could not be reloaded; the previous ones keep running", { message: messageOf(error) });
+  }
+}
+
+async function reload(options: ReloadingOptions, state: State, changed: readonly string[], variables: boolean): Promise<void> {
   const { runtime } = options;
-  const roster = await options.load();
+  const { running } = state;
+  const roster = await loadChanged(options, state, changed, variables);
   const broken = new Map(
     roster.problems
       .filter(isMistake)
       .toReversed() // the first one of a file is told
-      .flatMap((problem) => (problem.file === undefined ? [] : [[problem.file, problem]])),
+      .flatMap((problem) => (problem.file === undefined ? [] : [[problem.definition ?? problem.file, problem]])),
   );
-  const entryOf = (file: string): string => relative(root, file).split(/[\\/]/)[0] ?? "";
-  const entries = new Set([...roster.definitions.map(({ file }) => file), ...files.values(), ...broken.keys()].map(entryOf));
-  // A changed file that is no definition is imported by some, and nobody knows by which.
-  const shared = changed.some((entry) => !entries.has(entry));
   const defined = new Set<Handle>();
-  for (const { file, specialist } of roster.definitions) {
+  for (const one of roster.definitions) {
+    const { file, load, specialist } = one;
     const { handle } = specialist;
-    const before = files.get(handle);
-    const displaced = before !== undefined && before !== file && broken.has(before);
+    const before = running.get(handle);
+    const displaced = before !== undefined && before.file !== file && broken.has(before.file);
     if (broken.has(file) || displaced) continue;
     defined.add(handle);
-    if (before === file && !shared && !changed.includes(entryOf(file))) continue;
-    files.set(handle, file);
+    if (before?.file === file && before.load === load) continue;
+    running.set(handle, runningOf(one));
     await runtime.put(specialist);
-    tell(options, handle, file, before === undefined ? "joins: its definition is new" : changeOf(changed));
+    tell(options, handle, file, before === undefined ? "joins: its definition is new" : changeOf(before.specialist, specialist, variables));
   }
-  for (const problem of broken.values()) tellBroken(options, files, problem);
-  for (const [handle, file] of files) {
+  for (const [definition, problem] of broken) tellBroken(options, running, definition, problem);
+  for (const [handle, { file }] of running) {
     if (defined.has(handle) || broken.has(file)) continue;
-    files.delete(handle);
+    running.delete(handle);
     runtime.retire(handle);
     tell(options, handle, file, "is no longer defined: it finishes its obligations, and begins no new work");
   }
 }
 
-function changeOf(changed: readonly string[]): string {
-  return changed.every((entry) => entry === VARIABLES)
-    ? "has the changed variables of .env from now on"
-    : "has a new definition, in effect from now on";
+async function loadChanged(
+  { loader, load }: ReloadingOptions,
+  { root }: State,
+  changed: readonly string[],
+  variables: boolean,
+): Promise<Roster> {
+  if (variables) loader.renew(); // a definition may have read one while it was loaded
+  const before = loader.files();
+  const roster = await load();
+  const after = loader.files();
+  const strangers = changed.filter((path) => !before.has(path) && !after.has(path)).map((path) => entryOf(root, path));
+  if (strangers.length === 0) return roster;
+  // Nobody knows who has read such a file: the definition in its folder, or else any.
+  const known = new Set([...after.keys()].map((path) => entryOf(root, path)));
+  const isNear = strangers.every((entry) => known.has(entry));
+  loader.renew(isNear ? (path) => strangers.includes(entryOf(root, path)) : undefined);
+  return load();
 }
 
-function tellBroken(options: ReloadingOptions, files: ReadonlyMap<Handle, string>, problem: Problem): void {
-  const { file = "", message, line } = problem;
-  const handle = [...files].find(([, known]) => known === file)?.[0];
-  const place = `${relative(options.config.cwd, file)}${line === undefined ? "" : `:${line}`}`;
-  const text =
-    handle === undefined ? `${place} cannot be used: ${message}` : `keeps its last working definition: ${place} cannot be used: ${message}`;
-  tell(options, handle ?? "", file, text);
+/** The entry of the folder of definitions that a file belongs to. */
+function entryOf(root: string, file: string): string {
+  return relative(root, file).split(sep)[0] ?? "";
+}
+
+function isWithin(root: string, folder: string): boolean {
+  return folder === root || folder.startsWith(root + sep);
+}
+
+function changeOf(before: Specialist, after: Specialist, variables: boolean): string {
+  const changes = definitionChanges(before, after);
+  return variables && changes === CODE_ONLY
+    ? "has the changed variables of .env from now on"
+    : `has a new definition, in effect from now on (${changes})`;
+}
+
+function tellBroken(options: ReloadingOptions, running: State["running"], definition: string, problem: Problem): void {
+  const { file = "", message, line, column, excerpt } = problem;
+  const handle = [...running].find(([, known]) => known.file === definition)?.[0];
+  const place = [relative(options.config.cwd, file), line, column].filter((part) => part !== undefined).join(":");
+  const text = `${place} cannot be used: ${message}${excerpt === undefined ? "" : `, in: ${excerpt}`}`;
+  tell(options, handle ?? "", file, handle === undefined ? text : `keeps its last working definition: ${text}`);
 }
 
 function tell({ runtime, clock }: ReloadingOptions, handle: string, file: string, message: string): void {

@@ -28,8 +28,9 @@ import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
+import type { ToolDesk } from "../handlers/handle-events.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { createMember, endWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
+import { createMember, endPastWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
 import { createOutboxMemory } from "../outbox/outbox-memory.ts";
 import { createWebhookMemory } from "../webhooks/webhook-memory.ts";
 import { Flow } from "./flow.ts";
@@ -74,6 +75,8 @@ export interface RuntimeOptions {
   /** Time that a stop waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
+  /** The tools of MCP servers. Its owner closes it. Default: none is reached. */
+  readonly tools?: ToolDesk | undefined;
   /**
    * `refuse` for a dry run: it reads, handles and decides as usual, and the gateway sends no write. Default `send`. Its decisions are
    * stored as refused, so it must not use the project's own store: `launch` opens one in memory.
@@ -167,6 +170,7 @@ class Engine implements Runtime {
         { announcer: this.announcer, scrubber, breakers, unkeptHalts, keys: this.#keys, clock, wall: options.clock, ledger },
         () => noticeCalls(timings.of("given")),
       ),
+      track: (work) => this.#track(work),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -263,7 +267,7 @@ class Engine implements Runtime {
   }
 
   #check(specialist: Specialist): void {
-    if (specialist.isolate === "worker") this.#options.isolation?.check(specialist);
+    if (specialist.isolate === "worker") this.#options.isolation?.use(specialist);
   }
 
   #rules(specialist: Specialist): OperationRules {
@@ -330,7 +334,7 @@ class Engine implements Runtime {
     const now = clock.now();
     work.checkedAt = now;
     if (member.keyTrouble !== undefined && !(await this.#keyWorks(member))) return this.#arm(work);
-    endWaits(member, ({ until }) => until <= now);
+    endPastWaits(member, now);
     const { unchecked } = work;
     const due = unchecked === ALL_WORK ? WORK_KINDS : store.dueWork(member.specialist.handle, freeLanes(member), now);
     for (const part of WORK_KINDS) if (due.includes(part) || (unchecked & bitOf(part)) !== 0) this.#wake(member, part);

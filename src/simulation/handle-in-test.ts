@@ -8,8 +8,9 @@ import type { AnyCode } from "../core/error-codes.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { asJson, type Json, type JsonObject } from "../core/json.ts";
 import type { LogFields, LogLevel } from "../core/log.ts";
-import type { Reads } from "../specialist/act.ts";
-import type { SpecialistDefinition } from "../specialist/definition.ts";
+import type { ToolDesk } from "../handlers/handle-events.ts";
+import type { Reads, ToolAnswer } from "../specialist/act.ts";
+import type { SpecialistDefinition, ToolName } from "../specialist/definition.ts";
 import { storable, type HandlerRead, type ReadCall } from "../specialist/run-request.ts";
 import { fetchOf, type FetchAnswers } from "./answering-fetch.ts";
 import { handleOnce, type Decision, type OneHandling } from "./one-handling.ts";
@@ -39,6 +40,11 @@ export type ReadAnswers = {
   readonly perform?: (call: ReadCall) => unknown;
 };
 
+/** The answer of a tool in a test: whole, its text alone, or a function of the input. */
+export type ToolAnswers = {
+  readonly [tool: ToolName]: ToolAnswer | string | ((input: JsonObject) => ToolAnswer | string);
+};
+
 /** The world of one handling. Everything not stated is empty, and a read or a request without an answer is refused. */
 export interface HandleOptions {
   /** The specialist's value before. Default: its `initialState`. */
@@ -46,6 +52,8 @@ export interface HandleOptions {
   /** Results of steps that ran before: they are not run again. */
   readonly steps?: { readonly [name: string]: Json };
   readonly reads?: ReadAnswers;
+  /** Answers of tools by `server/tool`: an answer, a text, or a function of the input. Default: every call is refused (`no_tool`). */
+  readonly tools?: ToolAnswers;
   /** Answers `act.fetch`. Default: refuses every request (`no_fetch`). */
   readonly fetch?: FetchAnswers;
   /** The time of the handling, in ms since the epoch. Default 2026-01-05T00:00Z, a Monday. */
@@ -103,7 +111,7 @@ export async function handle<const Kind extends HandledKind>(
   const [specialist] = checkedDefinitions([definition]);
   if (specialist === undefined) throw new Misconfigured("specialists_empty", "expected a definition, got none");
   const { now = BEGINS, set = "b", reads = {} } = options;
-  const clock: Clock = { ...systemClock(), now: () => now };
+  const clock: Clock = { ...systemClock(), now: () => now, monotonic: () => 0 }; // two runs of a test read the same
   const handled = await handleOnce({
     specialist,
     event: { kind, payload: storable("the payload", payload), ...(options.hops === undefined ? {} : { hops: options.hops }) },
@@ -113,10 +121,23 @@ export async function handle<const Kind extends HandledKind>(
     state: options.state,
     steps: options.steps ?? {},
     read: (call) => answer(reads, call),
+    callTool: toolsOf(options.tools),
     fetch: fetchOf(options.fetch),
   });
   if ("failure" in handled) throw handled.failure;
   return shownHandling(handled, now);
+}
+
+/** The answers to tools, which are permitted as in a run. */
+export function toolsOf(answers: ToolAnswers = {}): ToolDesk["callTool"] {
+  return async ({ tools }, { tool, input }) => {
+    if (!tools.includes(tool)) throw new Refused("tool_not_allowed", `${tool} is not in \`tools\``);
+    const given = Object.entries(answers).find(([name]) => name === tool)?.[1];
+    if (given === undefined)
+      throw new Refused("no_tool", `the test has no answer of ${tool}`, { hint: `give one: { tools: { "${tool}": "…" } }` });
+    const said = typeof given === "function" ? given(input) : given;
+    return typeof said === "string" ? { ok: true, text: said } : said;
+  };
 }
 
 /** The name of the read for an operation. */

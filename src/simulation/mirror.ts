@@ -8,6 +8,7 @@ import type { Observe } from "../store/sqlite/fact-log.ts";
 const TABLES = `
 CREATE TEMP TABLE event (seq INTEGER PRIMARY KEY, specialist TEXT, id TEXT, kind TEXT, payload TEXT, delivery TEXT, state TEXT, note TEXT, created_at INTEGER);
 CREATE INDEX temp.mirrored_event ON event (specialist, id);
+CREATE INDEX temp.mirrored_delivery ON event (delivery) WHERE delivery IS NOT NULL;
 CREATE TEMP TABLE intent (seq INTEGER PRIMARY KEY, id TEXT, specialist TEXT, operation TEXT, effect TEXT, conflict_key TEXT, target TEXT,
   target_intent TEXT, created_at INTEGER, state TEXT, code TEXT, attempt INTEGER, checks INTEGER, ever_unknown INTEGER);
 CREATE INDEX temp.mirrored_intent ON intent (id);

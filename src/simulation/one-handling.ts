@@ -10,7 +10,7 @@ import { seededRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { createMember } from "../gateway/member.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
-import { finishRun, Handling, withoutSecrets } from "../handlers/handle-events.ts";
+import { finishRun, Handling, withoutSecrets, type ToolDesk } from "../handlers/handle-events.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import type { HandlerRead, ReadCall } from "../specialist/run-request.ts";
@@ -30,6 +30,7 @@ export interface OneHandlingOptions {
   /** Results of steps that are stored already, by name. */
   readonly steps: { readonly [name: string]: Json };
   readonly read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>;
+  readonly callTool: ToolDesk["callTool"];
   readonly fetch: typeof globalThis.fetch;
   /** Knows the secrets that no action may hold. Default: none. */
   readonly scrubber?: Scrubber;
@@ -88,6 +89,7 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
       scrubber,
       random: random.fork("intents"),
       fetch: options.fetch,
+      tools: { callTool: options.callTool },
       log: createLogger({ level: "debug", now: () => clock.now(), scrubber, sink: (line) => void lines.push(line) }),
       ending: new AbortController().signal,
     };

@@ -26,7 +26,7 @@ export function createWebhookOracle(
   const unfit = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND state = 'parked' LIMIT 1");
   const event = db.prepare("SELECT 1 FROM event WHERE specialist = ? AND id = ?");
   // A delivery whose bytes contain its events is kept as these.
-  const reported = db.prepare("SELECT max(seq) AS seq FROM event WHERE specialist = ? AND delivery IN (SELECT value FROM json_each(?))");
+  const reported = db.prepare("SELECT max(seq) AS seq FROM event WHERE delivery IN (SELECT value FROM json_each(?2)) AND +specialist = ?1");
   return {
     isKept(handle, delivery) {
       const ids = JSON.stringify(identitiesOf(delivery));

@@ -1,12 +1,14 @@
 /** Builds the `act` of one run: every action becomes a draft, every read and step is stored. */
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
-import { durationMs } from "../core/units.ts";
+import { durationMs, SECOND } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
+import type { Act, IntentOptions, IntentRef, OnPileUp, Reads, Target, ToolAnswer, ToolOptions } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
+import { createFetch } from "./service-fetch.ts";
+import { createSteps } from "./steps.ts";
 import { bounded, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 import type { GivenInput } from "./operation-rules.ts";
@@ -15,6 +17,7 @@ import type { GivenInput } from "./operation-rules.ts";
 export const MAX_INTENTS_PER_RUN = 100;
 /** Steps and reads of one handling; each is a row, held in memory until the handling ends. */
 export const MAX_STEPS_PER_RUN = 1_000;
+const DEFAULT_TOOL_MS = 30 * SECOND;
 const NOTHING: JsonObject = Object.freeze({});
 const NO_OPTIONS: IntentOptions = Object.freeze({});
 
@@ -49,7 +52,7 @@ class Context implements RunContext {
   readonly #inputs: (string | undefined)[] = [];
   #open = true;
   #steps = 0;
-  #step: Act["step"] | undefined;
+  #stepping: Pick<Act, "step" | "tool" | "fetch"> | undefined;
   #reads: Reads | undefined;
   #random: Random | undefined;
   #log: Logger | undefined;
@@ -64,8 +67,16 @@ class Context implements RunContext {
     this.act = new RunAct(this);
   }
 
-  get step(): Act["step"] {
-    return (this.#step ??= createSteps(this.request, this.#tools, () => this.#another()));
+  get stepping(): Pick<Act, "step" | "tool" | "fetch"> {
+    if (this.#stepping === undefined) {
+      const another = (): void => this.#another();
+      this.#stepping = {
+        step: createSteps(this.request, this.#tools, another),
+        tool: createTool(this.request, this.#tools, another),
+        fetch: createFetch(this.request, () => this.signal),
+      };
+    }
+    return this.#stepping;
   }
 
   get read(): Reads {
@@ -87,6 +98,7 @@ class Context implements RunContext {
 
   set state(value: JsonObject) {
     this.#alive();
+    if (this.request.isSideBySide === true) throw sharedState(this.request.event.kind);
     this.#look();
     this.#state = value;
   }
@@ -109,7 +121,9 @@ class Context implements RunContext {
     if (this.#before === undefined) return undefined;
     const json = storable("act.state", this.#state);
     if (!isObject(json)) throw new Refused("state_invalid", "expected act.state to be a JSON object");
-    return JSON.stringify(json) === this.#before ? undefined : json;
+    if (JSON.stringify(json) === this.#before) return undefined;
+    if (this.request.isSideBySide === true) throw sharedState(this.request.event.kind);
+    return json;
   }
 
   close(): void {
@@ -117,7 +131,7 @@ class Context implements RunContext {
   }
 
   /** Turns a decision into a draft, in written order; equal decisions become one draft. */
-  decide(operation: string, target: Target | undefined, input: GivenInput, options: IntentOptions = NO_OPTIONS): IntentRef {
+  decide(operation: string, target: Target | undefined, input: GivenInput, options: IntentOptions = NO_OPTIONS): IntentRef<never> {
     this.#alive();
     const { request } = this;
     const rule = request.rules.of(operation);
@@ -152,7 +166,8 @@ class Context implements RunContext {
       review: rule.review?.(wanted.id ?? wanted.intent, checked),
       label: options.key,
       data: options.data === undefined ? undefined : bounded(options.data),
-      expiresAt: options.expiresIn === undefined ? undefined : request.clock.now() + durationMs(options.expiresIn),
+      expiresAt: expiryOf(request, options),
+      pileUp: pileUpOf(options.onPileUp ?? request.usual?.onPileUp),
     });
     return { intent: id };
   }
@@ -177,6 +192,24 @@ class Context implements RunContext {
     if (++this.#steps > MAX_STEPS_PER_RUN)
       throw new Refused("too_many_steps", `expected at most ${MAX_STEPS_PER_RUN} steps and reads for one event, got more`);
   }
+}
+
+function expiryOf({ clock, usual }: RunRequest, { expiresIn }: IntentOptions): number | undefined {
+  const afterMs = expiresIn === undefined ? usual?.expiresMs : durationMs(expiresIn);
+  return afterMs === undefined ? undefined : clock.now() + afterMs;
+}
+
+function pileUpOf(given: OnPileUp = "keep"): DraftIntent["pileUp"] {
+  if (given === "newest" || given === "drop") return given;
+  if (given === "keep") return undefined;
+  throw new Refused("value_invalid", `expected onPileUp to be "keep", "newest" or "drop", got ${JSON.stringify(given)}`);
+}
+
+/** State has one writer: of two handlings at once, the later would undo what the earlier stored. */
+function sharedState(kind: string): Refused {
+  return new Refused("state_shared", `a handler of ${kind} wrote act.state, and concurrency lets several of them run at once`, {
+    hint: `leave ${kind} out of concurrency, or keep the value in a step or elsewhere`,
+  });
 }
 
 const CONTEXT = Symbol("context");
@@ -260,7 +293,11 @@ class RunAct implements Act {
   }
 
   get step(): Act["step"] {
-    return this[CONTEXT].step;
+    return this[CONTEXT].stepping.step;
+  }
+
+  get tool(): Act["tool"] {
+    return this[CONTEXT].stepping.tool;
   }
 
   get random(): Act["random"] {
@@ -269,8 +306,7 @@ class RunAct implements Act {
   }
 
   get fetch(): Act["fetch"] {
-    const context = this[CONTEXT];
-    return (input, init) => context.request.fetch(input, { ...init, signal: init?.signal ?? context.signal });
+    return this[CONTEXT].stepping.fetch;
   }
 
   get state(): JsonObject {
@@ -290,18 +326,25 @@ class RunAct implements Act {
   }
 }
 
-function createSteps(request: RunRequest, tools: RunTools, another: () => void): Act["step"] {
-  const used = new Set<string>();
-  return async <Value>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value> => {
+/** Calls tools, each once per event and input. The nth equal call of a run is a call of its own. */
+function createTool(request: RunRequest, tools: RunTools, another: () => void): Act["tool"] {
+  const counts = new Map<string, number>();
+  return async (tool: string, input: JsonObject = NOTHING, { deadline }: ToolOptions = {}): Promise<ToolAnswer> => {
     another();
-    if (used.has(name))
-      throw new Refused("step_repeated", `expected each step of a run to have its own name, got ${JSON.stringify(name)} twice`);
-    used.add(name);
-    const stored = request.steps.get(`step:${name}`);
-    if (stored !== undefined) return stored as Value;
-    const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal()));
-    await request.saveStep(`step:${name}`, value);
-    return value as Value;
+    const given = storable(`the input of ${tool}`, input);
+    if (!isObject(given)) throw new Refused("input_invalid", `expected the input of ${tool} to be an object`);
+    const base = `tool:${sha256([tool, given])}`;
+    const nth = counts.get(base) ?? 0;
+    counts.set(base, nth + 1);
+    const name = `${base}:${nth}`;
+    const stored = request.steps.get(name);
+    if (stored !== undefined) return stored as never;
+    if (request.callTool === undefined)
+      throw new Refused("no_tool", `no server is reached here, so ${tool} has no answer`, { hint: "a test gives one: { tools: { … } }" });
+    const deadlineMs = deadline === undefined ? DEFAULT_TOOL_MS : durationMs(deadline);
+    const answer = storable(`the answer of ${tool}`, await request.callTool({ tool, input: given, deadlineMs }, tools.signal()));
+    await request.saveStep(name, answer);
+    return answer as never;
   };
 }
 

@@ -4,12 +4,12 @@ import type { Lane, OperationName, WriteName } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { Duration, Money } from "../core/units.ts";
 import type { IfJson, Json, JsonObject } from "../core/json.ts";
-import type { Act, ActFor } from "./act.ts";
+import type { Act, ActFor, OnPileUp } from "./act.ts";
 
 /** Start of a new watch: new items from now on, all items, or those since a date. */
 export type WatchFrom = "now" | "start" | (string & {});
 
-/** The part of the feed that a specialist watches: communities, how far back it begins, how old an item may be. */
+/** The begin of a watched list, and the age that an item may have. */
 export interface FeedWatch {
   /** Default `"now"`. */
   readonly from?: WatchFrom;
@@ -77,6 +77,10 @@ export interface ScheduleDefinition<A = Act> {
   readonly quiet?: string;
   /** Policy for runs missed while the process was down. Default `"skip"`. */
   readonly onMissed?: OnMissed;
+  /** `expiresIn` of its actions that state none: after an outage or a used-up quota, a post of days ago is not sent. Default: never. */
+  readonly expiresIn?: Duration;
+  /** `onPileUp` of its actions that state none. Default `"keep"`. */
+  readonly onPileUp?: OnPileUp;
   run(act: A): unknown;
 }
 
@@ -87,6 +91,9 @@ type Handler<Payload, A> = (payload: Payload, act: A) => unknown;
 export type Handlers<A = Act> = { readonly [kind in EventKind]?: Handler<EventPayloads[kind], A> } & {
   readonly [kind in ExtraEventKind]?: Handler<ExtraEvent, A>;
 };
+
+/** A tool of an MCP server that the config file names: `weather/forecast`. */
+export type ToolName = `${string}/${string}`;
 
 /** A specialist as a user writes it: data and behaviours. Every field but `handle` has a default. */
 export interface SpecialistDefinition {
@@ -104,6 +111,8 @@ export interface SpecialistDefinition {
   readonly may?: readonly (OperationName | (string & {}))[];
   /** Writes that wait until the Guardian approves. */
   readonly review?: readonly (OperationName | (string & {}))[];
+  /** The permitted tools of MCP servers, each `server/tool`; the servers are in the config file. Default: none. */
+  readonly tools?: readonly ToolName[];
   readonly spend?: SpendCaps;
   readonly brakes?: Brakes;
   /** Environment variables whose values are secrets, such as `["OPENAI_API_KEY"]`: they are taken out of all that is stored or shown. */
@@ -113,6 +122,11 @@ export interface SpecialistDefinition {
   readonly schedules?: { readonly [name: string]: ScheduleDefinition };
   /** Time limit of one handling. Default 60 s. */
   readonly deadline?: Duration;
+  /**
+   * Handlings of each kind of event that may run at once, for all kinds or by kind; 1 to 64. Those above 1 may not write `act.state`, which
+   * has one writer. Default 1: all handlings of the specialist run one after the other.
+   */
+  readonly concurrency?: number | { readonly [kind in EventKind | ExtraEventKind | `schedule:${string}`]?: number };
   /** `"worker"` runs the behaviours in a thread of their own, where blocking affects no other specialist. Default `"none"`. */
   readonly isolate?: "none" | "worker";
   /** The specialist's own value before its first run; JSON. */
@@ -137,23 +151,25 @@ export type StateOf<State> = {
 };
 
 /** A definition whose handlers get the actions of its `may` only, and a state of the type of its `initialState`. */
-export type TypedDefinition<May extends MayName, State extends object> = Omit<
+export type TypedDefinition<May extends MayName, State extends object, Tool extends ToolName = never> = Omit<
   SpecialistDefinition,
-  "may" | "review" | "initialState" | "on" | "schedules"
+  "may" | "review" | "tools" | "initialState" | "on" | "schedules"
 > & {
   /** The permitted writes; every other one is refused. Default: none. */
   readonly may?: readonly May[];
   /** Writes of `may` that wait until the Guardian approves. */
   readonly review?: readonly NoInfer<May>[];
+  /** The permitted tools of MCP servers, each `server/tool`; the servers are in the config file. Default: none. */
+  readonly tools?: readonly Tool[];
   /** The specialist's own value before its first run; JSON. Its type is that of `act.state`. */
   readonly initialState?: State & IfJson<State>;
-  readonly on?: Handlers<ActFor<NoInfer<May>, StateOf<NoInfer<State>>>>;
-  readonly schedules?: { readonly [name: string]: ScheduleDefinition<ActFor<NoInfer<May>, StateOf<NoInfer<State>>>> };
+  readonly on?: Handlers<ActFor<NoInfer<May>, StateOf<NoInfer<State>>, NoInfer<Tool>>>;
+  readonly schedules?: { readonly [name: string]: ScheduleDefinition<ActFor<NoInfer<May>, StateOf<NoInfer<State>>, NoInfer<Tool>>> };
 };
 
 /** Declares a specialist. The value is checked when it is loaded, so that an error can name its file. */
-export function defineSpecialist<May extends MayName = never, State extends object = JsonObject>(
-  definition: TypedDefinition<May, State>,
+export function defineSpecialist<May extends MayName = never, State extends object = JsonObject, Tool extends ToolName = never>(
+  definition: TypedDefinition<May, State, Tool>,
 ): SpecialistDefinition;
 export function defineSpecialist(definition: object): object {
   return definition;

@@ -26,6 +26,8 @@ export interface Prints {
 }
 
 const printers = new AsyncLocalStorage<Printer>();
+/** True once streams are captured. */
+let isCaptured = false;
 
 /** A class, because every handling has one, and few print. */
 class LogPrinter implements Printer, Prints {
@@ -63,8 +65,11 @@ class LogPrinter implements Printer, Prints {
 
 /** `log` is asked for when something is printed. */
 export function collectPrints(log: () => Logger): Prints {
-  return new LogPrinter(log);
+  return isCaptured ? new LogPrinter(log) : UNCAPTURED;
 }
+
+/** Text goes where it was printed, and nobody asks whose it is: a handling needs no context of its own. */
+const UNCAPTURED: Prints = { during: (work) => work(), flush: () => undefined };
 
 export interface CapturedPrints {
   /** Text printed outside any handling goes to this log from now on. */
@@ -74,6 +79,7 @@ export interface CapturedPrints {
 /** Replaces `write` of these streams for good. Until `elsewhere` is called, text printed outside a handling is written as it is. */
 export function capturePrints(streams: { readonly [name in StreamName]: PrintStream }): CapturedPrints {
   let outside: Printer | undefined;
+  isCaptured = true;
   for (const name of STREAMS) {
     const stream = streams[name];
     const write = stream.write.bind(stream);

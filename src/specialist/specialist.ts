@@ -15,6 +15,7 @@ import type {
   SpendCaps,
   WatchFrom,
 } from "./definition.ts";
+import type { OnPileUp } from "./act.ts";
 import type { BrakeCaps } from "./intent-draft.ts";
 
 /** `"now"`, `"start"`, or a time in ms since the epoch. */
@@ -57,7 +58,15 @@ export interface Schedule {
   readonly jitterMs: number;
   readonly quiet: QuietHours | undefined;
   readonly onMissed: OnMissed;
+  /** Undefined for never. */
+  readonly expiresMs: number | undefined;
+  readonly onPileUp: OnPileUp;
   readonly run: ScheduleDefinition["run"];
+}
+
+export interface Concurrency {
+  readonly usual: number;
+  readonly byKind: { readonly [kind: string]: number | undefined };
 }
 
 export interface Specialist {
@@ -70,6 +79,8 @@ export interface Specialist {
   readonly watch: Watching;
   readonly may: readonly string[];
   readonly review: readonly string[];
+  /** Tools of MCP servers, each `server/tool`. */
+  readonly tools: readonly string[];
   readonly spend: Caps;
   readonly brakes: BrakeCaps;
   /** Names of environment variables. */
@@ -77,12 +88,22 @@ export interface Specialist {
   readonly lanes: { readonly [lane in Lane]?: number };
   readonly schedules: readonly Schedule[];
   readonly deadlineMs: number;
+  /** Handlings at once: of each kind that is not named, and of those that are. */
+  readonly concurrency: Concurrency;
   readonly isolate: "none" | "worker";
   readonly initialState: JsonObject;
   readonly on: Handlers;
   readonly instructions: string | undefined;
   /** Absolute path of the file it was loaded from; undefined if code created it. */
   readonly file: string | undefined;
+  /** The load of its file, if its behaviours were loaded in a thread. */
+  readonly version: number | undefined;
+}
+
+/** The file of a definition, and the number of its load. */
+export interface Source {
+  readonly file: string;
+  readonly version?: number;
 }
 
 export const DEFAULT_MAX_AGE_MS = DAY;
@@ -96,10 +117,10 @@ export const DEFAULT_BRAKES: BrakeCaps = {
 };
 
 /**
- * Fills in the defaults. `file` is the source of the definition, if it has one. Throws `Misconfigured` (`definition_invalid`,
+ * Fills in the defaults. Throws `Misconfigured` (`definition_invalid`,
  * `duration_invalid`) on unusable values.
  */
-export function createSpecialist(definition: SpecialistDefinition, file?: string): Specialist {
+export function createSpecialist(definition: SpecialistDefinition, source?: Source): Specialist {
   if (!isHandle(definition.handle))
     throw new Misconfigured(
       "definition_invalid",
@@ -115,17 +136,20 @@ export function createSpecialist(definition: SpecialistDefinition, file?: string
     watch: watching(definition),
     may: listOf(definition.may),
     review: listOf(definition.review),
+    tools: listOf(definition.tools),
     spend: spendCaps(definition.spend),
     brakes: brakeCaps(definition.brakes),
     secrets: listOf(definition.secrets),
     lanes: definition.lanes === undefined ? NO_LANES : { ...definition.lanes },
     schedules: Object.entries(definition.schedules ?? {}).map(([name, schedule]) => toSchedule(name, schedule)),
     deadlineMs: definition.deadline === undefined ? DEFAULT_DEADLINE_MS : durationMs(definition.deadline),
+    concurrency: concurrencyOf(definition.concurrency),
     isolate: definition.isolate ?? "none",
     initialState: definition.initialState === undefined ? NO_STATE : firstState(definition.initialState),
     on: { ...definition.on },
     instructions: definition.instructions,
-    file,
+    file: source?.file,
+    version: source?.version,
   });
 }
 
@@ -161,11 +185,27 @@ export function withOverride(specialist: Specialist, override: SpecialistOverrid
 /** Shared default: thousands of empty lists would be a tenth of the specialists' memory. */
 const NOTHING: readonly never[] = Object.freeze([]);
 const NO_LANES: Specialist["lanes"] = Object.freeze({});
+const ONE_AT_A_TIME: Concurrency = Object.freeze({ usual: 1, byKind: Object.freeze({}) });
 const NO_STATE: JsonObject = Object.freeze({});
 const NO_CAPS: Caps = Object.freeze({ perAction: NOTHING, perHour: NOTHING, perDay: NOTHING, perMonth: NOTHING, total: NOTHING });
 
 function listOf(given: readonly string[] = NOTHING): readonly string[] {
   return given.length === 0 ? NOTHING : [...given];
+}
+
+function concurrencyOf(given: SpecialistDefinition["concurrency"]): Concurrency {
+  if (given === undefined) return ONE_AT_A_TIME;
+  return typeof given === "number" ? { usual: given, byKind: {} } : { usual: 1, byKind: { ...given } };
+}
+
+/** Handlings of a kind of event that may run at once. Those above 1 may not write state. */
+export function handlingsAtOnce({ concurrency: { usual, byKind } }: Pick<Specialist, "concurrency">, kind: string): number {
+  return byKind[kind] ?? usual;
+}
+
+/** True if some of its handlings may run at once. */
+export function runsSideBySide({ concurrency: { usual, byKind } }: Pick<Specialist, "concurrency">): boolean {
+  return usual > 1 || Object.values(byKind).some((most = 1) => most > 1);
 }
 
 /** Converts caps to lists: a single currency may be given without a list around it. */
@@ -236,6 +276,8 @@ function toSchedule(name: string, schedule: ScheduleDefinition): Schedule {
     jitterMs: schedule.jitter === undefined ? 0 : durationMs(schedule.jitter),
     quiet: schedule.quiet === undefined ? undefined : quietHours(schedule.quiet),
     onMissed: schedule.onMissed ?? "skip",
+    expiresMs: schedule.expiresIn === undefined ? undefined : durationMs(schedule.expiresIn),
+    onPileUp: schedule.onPileUp ?? "keep",
     // Bound, so that a definition may use `this`.
     run: (act) => schedule.run(act),
   };

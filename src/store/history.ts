@@ -84,6 +84,9 @@ export interface Retention {
   readonly requestsMs: number;
 }
 
+/** Rows that a query for one specialist's newest events looks at: no index orders them, and a store may hold millions. */
+export const MAX_EVENTS_LOOKED_AT = 20_000;
+
 /** Queries for people; no decision depends on them. */
 export interface HistoryStore {
   /** Every specialist that has run here. */
@@ -92,6 +95,8 @@ export interface HistoryStore {
   findEvents(id: string, limit: number): Promise<readonly EventRow[]>;
   /** Events of these kinds about one of these objects, over all specialists, newest first. */
   eventsAbout(objects: readonly string[], kinds: readonly string[], limit: number): Promise<readonly EventRow[]>;
+  /** The newest events of one specialist, among the newest {@link MAX_EVENTS_LOOKED_AT} of all; newest first. */
+  eventsOf(specialist: Handle, limit: number): Promise<readonly EventRow[]>;
   /** Failing events that are not done, of one specialist or of all. */
   failing(specialist: Handle | undefined, limit: number): Promise<Failing>;
   /** Events with a failed handling, even if a later one succeeded; by the time of the last failure, newest first. */

@@ -59,17 +59,15 @@ export const MAX_RETRIED = 1_000;
 /** Most waiting events of one specialist; beyond it the specialist's deliveries wait. */
 export const MAX_EVENTS_WAITING = 1_000;
 
-/** Handlings without an end after which an event is parked: it may be the cause of the crashes. */
-export const MAX_CRASHES = 3;
-
 export interface InboxStore {
   /** Inserts new events and moves the cursors, in one transaction. Returns the new events. */
   putEvents(arrival: Arrival, now: number): Promise<{ readonly fresh: readonly NewEvent[]; readonly known: number }>;
   /**
    * Claims up to `limit` due events, oldest first and one at a time per thread. Each counts as a crash until it is returned; no handler may
-   * begin with one before `committed`, since an event that ends the process must have been counted.
+   * begin with one before `committed`, since an event that ends the process must have been counted. `hasRoom` is asked once for each due
+   * event and takes its place, if there is one for its kind.
    */
-  claimEvents(specialist: Handle, now: number, limit: number): readonly ClaimedEvent[];
+  claimEvents(specialist: Handle, now: number, limit: number, hasRoom?: (kind: string) => boolean): readonly ClaimedEvent[];
   /** Resolves once everything written so far is committed. */
   committed(): Promise<void>;
   /** Returns an event to be handled again at `notBefore`. `failed` counts as an attempt; without a note it keeps the present one. */

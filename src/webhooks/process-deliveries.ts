@@ -25,7 +25,7 @@ const READ_AGAIN_MS = 2 * SECOND;
 const MAX_POSTS_READ = 32;
 const MAX_MISSED_NUDGES = 200;
 /** Delays before the retries of a delivery whose content cannot be fetched, which is then parked. */
-const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
+const DELIVERY_RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
 
 /** Delay after a 429 or 401, which are not caused by the delivery. */
 const KEYS_FAULT_MS = MINUTE;
@@ -34,11 +34,18 @@ type Fetch = Extract<Meaning, { readonly kind: "fetch" }>;
 /** The result without the delivery's identity. */
 type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind">;
 
+/** A delivery, with its body as text if that is known already. */
+type ReceivedDelivery = NewDelivery & { readonly text?: string | undefined };
+
 /**
  * Stores a delivery, and processes it in the same transaction if its bytes alone determine the result. Resolves once it is on disk; the
  * following work begins earlier, since its writes reach the disk later.
  */
-export function receiveDelivery(parts: WebhookDependencies, member: Member, delivery: NewDelivery): Promise<"stored" | "known" | "full"> {
+export function receiveDelivery(
+  parts: WebhookDependencies,
+  member: Member,
+  delivery: ReceivedDelivery,
+): Promise<"stored" | "known" | "full"> {
   const now = parts.clock.now();
   const read = readPlainly(delivery, meantFor(parts, member), now);
   const onStored = (fresh: readonly NewEvent[], waits: boolean): void => {
@@ -79,7 +86,7 @@ export function readsAgain(
 }
 
 function readPlainly(
-  delivery: Pick<NewDelivery, "kind" | "body">,
+  delivery: Parameters<typeof meaningOf>[0],
   meant: Meant,
   now: number,
 ): { readonly meaning: Meaning; readonly end: End | undefined } | undefined {
@@ -179,20 +186,21 @@ function wordOf(meaning: Meaning): string | undefined {
 function tellHealth({ profile, coverage }: WebhookDependencies, { specialist }: Member, meaning: Meaning): void {
   const word = wordOf(meaning);
   const kind = word !== undefined && Object.hasOwn(profile.webhooks.kinds, word) ? profile.webhooks.kinds[word] : undefined;
-  if (kind !== undefined && "told" in meaning) coverage.told(specialist.handle, kind, meaning.told);
+  if (kind !== undefined && "reports" in meaning) coverage.reported(specialist.handle, kind, meaning.reports);
 }
 
 function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {
   const { clock, announcer } = parts;
   const { handle } = member.specialist;
-  announcer.emit("delivery", {
-    at: clock.now(),
-    handle,
-    kind: wordOf(meaning) ?? "",
-    state: end.state,
-    fresh: fresh.length,
-    ...(end.note === undefined ? {} : { message: end.note }),
-  });
+  if (announcer.listenerCount("delivery") > 0)
+    announcer.emit("delivery", {
+      at: clock.now(),
+      handle,
+      kind: wordOf(meaning) ?? "",
+      state: end.state,
+      fresh: fresh.length,
+      ...(end.note === undefined ? {} : { message: end.note }),
+    });
   if (fresh.length > 0) parts.wake(member, "events");
   wakeFor(parts, member, end.nudges);
 }
@@ -254,15 +262,20 @@ export function nudgesFor(looks: readonly NeededRead[], now: number): readonly N
   });
 }
 
-function meantFor({ profile, networkNow }: WebhookDependencies, member: Member): Meant {
-  const { specialist } = member;
-  return {
-    profile,
+/** Made once for each definition and account: nothing in it changes with a delivery. */
+function meantFor(parts: WebhookDependencies, member: Member): Meant {
+  const { specialist, accountId } = member;
+  const known = parts.deliveries.meant.get(specialist);
+  if (known !== undefined && known.feed.accountId === accountId) return known;
+  const meant: Meant = {
+    profile: parts.profile,
     feed: feedReader(member, specialist.watch.feed),
     jobs: specialist.watch.jobs === undefined ? undefined : jobsReader(member, specialist.watch.jobs),
     handles: (kind) => handlerOf(specialist, kind) !== undefined,
-    now: networkNow(),
+    networkNow: parts.networkNow,
   };
+  parts.deliveries.meant.set(specialist, meant);
+  return meant;
 }
 
 type FetchedPost =
@@ -360,7 +373,7 @@ async function putOff(
 ): Promise<void> {
   const { store, clock, log } = parts;
   const now = clock.now();
-  const delay = RETRY_DELAYS_MS[delivery.attempts];
+  const delay = DELIVERY_RETRY_DELAYS_MS[delivery.attempts];
   if (at !== undefined) await store.delayDelivery(delivery.seq, { dueAt: at, failed: false, note });
   else if (delay !== undefined) await store.delayDelivery(delivery.seq, { dueAt: now + delay, failed: true, note });
   else {

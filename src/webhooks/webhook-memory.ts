@@ -2,7 +2,9 @@
 import type { Post } from "../contract/records.ts";
 import type { Member } from "../gateway/member.ts";
 import { perMember, type PerMember } from "../gateway/per-member.ts";
+import type { Specialist } from "../specialist/specialist.ts";
 import type { Nudge } from "../store/deliveries.ts";
+import type { Meant } from "./interpret.ts";
 
 export interface WebhookMemory {
   /** Nudges that arrived during a pass that reads: they are repeated after it. Oldest first. */
@@ -11,6 +13,8 @@ export interface WebhookMemory {
   readonly postsRead: PerMember<Map<string, PostRead>>;
   /** Specialists whose deliveries wait until their events have been handled. */
   readonly deferred: Set<Member>;
+  /** The reading of each definition's deliveries. */
+  readonly meant: WeakMap<Specialist, Meant>;
 }
 
 export interface PostRead {
@@ -24,5 +28,6 @@ export function createWebhookMemory(): WebhookMemory {
     missedNudges: perMember(() => new Set<Nudge>()),
     postsRead: perMember(() => new Map<string, PostRead>()),
     deferred: new Set(),
+    meant: new WeakMap(),
   };
 }

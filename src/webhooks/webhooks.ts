@@ -7,7 +7,7 @@ import type { Handle } from "../core/ids.ts";
 import type { Secret } from "../core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { createGate, type Gate, type GateCounts, type GateHint, type VerifiedDelivery } from "./receiver/accept.ts";
-import { keeperOf, recipientsOf } from "./one-for-all.ts";
+import { keeperOf, receiveForEach, recipientsOf } from "./one-for-all.ts";
 import { hintedReads, readsFor } from "./interpret.ts";
 import type { Listening, Receiver, ReceiverCounts } from "./receiver/http.ts";
 import type { RawDelivery } from "./receiver/signatures.ts";
@@ -144,6 +144,7 @@ class Reception implements Webhooks {
       allowUnsigned: settings.allowUnsigned,
       secretsOf: (handle) => this.#secretsOf(handle),
       put: (delivery) => this.#put(delivery),
+      onAccepted: (handle) => this.#accepted(handle),
       onHint: (handle, hint) => this.#hint(handle, hint),
     });
   }
@@ -238,15 +239,15 @@ class Reception implements Webhooks {
   }
 
   #deliveryState(handle: Handle): Pick<SpecialistWebhooks, "state" | "lastAt"> {
-    const { state, lastToldAt } = this.#parts.coverage.of(handle);
-    const lastAt = this.#lastAt.get(handle) ?? lastToldAt;
+    const { state, lastReportedAt } = this.#parts.coverage.of(handle);
+    const lastAt = this.#lastAt.get(handle) ?? lastReportedAt;
     if (lastAt !== undefined) return { state: state === "unhealthy" ? "stopped" : "working", lastAt };
     return { state: this.#registrations.get(handle)?.kind === "registered" ? "unproven" : "unregistered" };
   }
 
   #accepted(handle: Handle): void {
     const { coverage, log, clock } = this.#parts;
-    if (this.#lastAt.get(handle) === undefined && coverage.of(handle).lastToldAt === undefined)
+    if (this.#lastAt.get(handle) === undefined && coverage.of(handle).lastReportedAt === undefined)
       log.info("its first webhook delivery was accepted", { handle });
     this.#lastAt.set(handle, clock.now());
   }
@@ -275,17 +276,11 @@ class Reception implements Webhooks {
     return foreign === undefined ? secrets : [...secrets, foreign];
   }
 
-  async #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
-    if (this.#members.find(delivery.specialist) === undefined)
-      throw new Refused("specialist_unknown", `${delivery.specialist} is not a specialist here`);
-    let result: Awaited<ReturnType<typeof receiveDelivery>> = "known";
-    for (const member of recipientsOf(this.#parts.profile, delivery, this.#members.all())) {
-      const one = await receiveDelivery(this.#parts, member, { ...delivery, specialist: member.specialist.handle });
-      if (one === "full") return one; // sent again, it is known to those who have it
-      this.#accepted(member.specialist.handle);
-      if (one === "stored") result = one;
-    }
-    return result;
+  #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
+    const member = this.#members.find(delivery.specialist);
+    if (member === undefined) throw new Refused("specialist_unknown", `${delivery.specialist} is not a specialist here`);
+    if (this.#parts.profile.webhooks.recipient.length === 0) return receiveDelivery(this.#parts, member, delivery);
+    return receiveForEach(this.#parts, delivery, this.#members.all(), (handle) => this.#accepted(handle));
   }
 
   #hint(specialist: Handle, hint: GateHint): void {
@@ -313,7 +308,7 @@ class Reception implements Webhooks {
       rememberSecret(this.#parts, this.#settings.networkSecrets, handle, now);
       if (state.kind === "registered") {
         coverage.resume(handle);
-        // Nobody was told of what happened before it was made.
+        // No delivery reported what happened before it was made.
         if (state.isNew === true && coverage.of(handle).state !== "unknown") this.#readLists(member);
       }
       if (state.kind === "notNeeded") return;

@@ -38,7 +38,7 @@ test(
     write("scout.mjs", scout("again"));
     await posts("again");
     const second = await inProcess(["dev", "--for", "1s", "--json"], { cwd: root });
-    expect([second.code, JSON.parse(second.stdout)]).toMatchObject([2, { error: { code: expect.stringMatching(/in_use/) } }]);
+    expect([second.code, JSON.parse(second.stdout)]).toMatchObject([2, { error: { code: "dev_running" } }]);
 
     dev.kill("SIGINT");
     expect(await dev.ended).toMatchObject({ code: 0 });

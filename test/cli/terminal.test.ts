@@ -106,7 +106,7 @@ const SNAPSHOT: Snapshot = {
       {
         handle: SCOUT,
         state: "unregistered",
-        health: { state: "healthy", told: 1, missed: 0, missedInRow: 0, lastToldAt: AT },
+        health: { state: "healthy", reported: 1, missed: 0, missedInRow: 0, lastReportedAt: AT },
         registration: { kind: "deferred", why: WORD },
         deliveries: [{ kind: WORD, state: "parked", count: 1 }],
       },
@@ -169,6 +169,7 @@ function hostileGuardian(): Guardian {
   const page = (entries: readonly LogEntry[]) => ({ entries: poisoned(entries, ["about", "state"]), next: 1 });
   return {
     status: async () => poisoned(SNAPSHOT, ["set", "lane", "severity", "tier"]),
+    inbox: async () => [],
     log: async () => page([failureEntry(WORD, AT), ...STATES.map((state) => ({ ...ENTRY, state }))]),
     deliveries: async () => ({ entries: [poisoned(DELIVERY)], next: 1 }),
     delivery: async ({ seq }) => ({ ...poisoned(DELIVERY), body: seq === 1 ? HOSTILE : JSON.stringify({ [HOSTILE]: HOSTILE }) }),

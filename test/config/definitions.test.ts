@@ -1,8 +1,8 @@
 /** Definition files: every format loads, and loads again after a change. */
 import { SECOND } from "../../src/core/units.ts";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { loadDefinitions } from "../../src/config/definitions.ts";
+import { createDefinitionLoader, loadDefinitions } from "../../src/config/definitions.ts";
 import { CREDITS, HOUR, MICROS_PER_UNIT, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { defineSpecialist } from "../../src/specialist/definition.ts";
@@ -120,4 +120,64 @@ describe("loading again", () => {
     expect(definitions).toHaveLength(1);
     expect(problems).toMatchObject([{ code: "load_timeout", file: join(root, "a.ts") }]);
   });
+});
+
+describe("a loader", () => {
+  const FILES = {
+    "scout.ts": 'import { bio } from "./parts/words.ts";\nexport default { handle: "scout", bio };',
+    "parts/words.ts": 'export const bio = "one";',
+    "quill.yaml": "handle: quill",
+  };
+
+  test("gives the definition it has until one of its files changes, or until it is told to renew", async () => {
+    const { root, write } = project(FILES);
+    const loader = createDefinitionLoader();
+    const load = async () =>
+      (await loadDefinitions(root, undefined, loader)).definitions.map(({ load: number, specialist: { bio } }) => [number, bio]);
+    expect(await load()).toEqual([
+      [1, ""],
+      [2, "one"],
+    ]);
+    expect([...loader.files().keys()].map((path) => relative(root, path)).toSorted()).toEqual(Object.keys(FILES).toSorted());
+    write("parts/words.ts", 'export const bio = "other";');
+    expect(await load()).toEqual([
+      [1, ""],
+      [3, "other"],
+    ]);
+    loader.renew((path) => path.endsWith("words.ts"));
+    expect(await load()).toEqual([
+      [1, ""],
+      [4, "other"],
+    ]);
+    loader.renew();
+    expect((await load()).map(([number]) => number)).toEqual([5, 6]);
+  });
+
+  test("loads a broken one each time, and knows the files it was made of", async () => {
+    const { root, write } = project({ ...FILES, "parts/words.ts": "export const bio = ;" });
+    const loader = createDefinitionLoader();
+    const { problems } = await loadDefinitions(root, undefined, loader);
+    expect(problems).toMatchObject([{ file: join(root, "parts/words.ts"), definition: join(root, "scout.ts"), line: 1, column: 20 }]);
+    expect(loader.files().has(join(root, "parts/words.ts"))).toBe(true);
+    write("parts/words.ts", FILES["parts/words.ts"]);
+    expect((await loadDefinitions(root, undefined, loader)).problems).toEqual([]);
+  });
+});
+
+test.each<[string, string, object]>([
+  ["a promise", "export default (async () => ({ handle: 'a' }))();", { code: "default_async" }],
+  ["an async function", "export default async () => ({ handle: 'a' });", { code: "default_function" }],
+  [
+    "a handler of an event that there is not",
+    "export default { handle: 'a', on: { 'post.liket': () => undefined } };",
+    { code: "event_unknown", message: 'on: there is no event "post.liket"', hint: 'did you mean "post.liked"?' },
+  ],
+  [
+    "one far from every event",
+    "export default { handle: 'a', on: { contest: () => undefined } };",
+    { code: "event_unknown", hint: expect.stringContaining("x:<name>") as string },
+  ],
+])("%s has an error of its own", async (_what, text, problem) => {
+  const { root } = project({ "a.ts": text });
+  expect((await loadDefinitions(root)).problems).toMatchObject([problem]);
 });

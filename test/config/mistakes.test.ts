@@ -121,8 +121,8 @@ const MISTAKES: readonly Mistake[] = [
     name: "a mistyped event",
     file: "a.ts",
     text: `export default { handle: "a", on: { "job.listd": () => {} } };`,
-    code: "key_unknown",
-    message: 'on["job.listd"]',
+    code: "event_unknown",
+    message: `there is no event "job.listd"`,
     hint: '"job.listed"',
   },
   {

@@ -1,6 +1,7 @@
 /** Errors: the class says what to do, the code says what happened, and a second copy of the package is recognised. */
 import { expect, test } from "vitest";
-import { Fatal, isRetinueError, messageOf, Misconfigured, Refused, Retryable } from "../../src/core/errors.ts";
+import type * as Errors from "../../src/core/errors.ts";
+import { errorClass, Fatal, isRetinueError, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../src/core/errors.ts";
 
 test("an error keeps its code, its details and its cause, and has the name of its class", () => {
   const cause = new Error("the disk is full");
@@ -20,18 +21,20 @@ test("only a retryable error states a time, and it may state none", () => {
   expect(new Retryable("read_lost", "later").retryAt).toBeUndefined();
 });
 
-test("an error of another copy of the package is recognised by its class name, code and details", () => {
-  const foreign = (name: string, fields: object): Error => Object.assign(new Error("from a second copy"), { name }, fields);
-  for (const name of ["Refused", "Retryable", "Misconfigured", "Fatal"])
-    expect(isRetinueError(foreign(name, { code: "x:mine", details: {} }))).toBe(true);
-  expect(isRetinueError(new Misconfigured("config_invalid", "here"))).toBe(true);
+test("an error of another copy of the package is recognised, and so is a class derived from it", async () => {
+  const address = "../../src/core/errors.ts?second-copy";
+  const other: typeof Errors = await import(address);
+  class ProfileInvalid extends other.Misconfigured {}
+  const invalid: unknown = new ProfileInvalid("profile_invalid", "here");
+  expect(invalid instanceof RetinueError).toBe(false);
+  expect(isRetinueError(invalid) && errorClass(invalid)).toBe("Misconfigured");
+  for (const Class of [Refused, Retryable, Misconfigured, Fatal]) expect(errorClass(new Class("not_found", "none"))).toBe(Class.name);
 });
 
 test.each<[string, unknown]>([
   ["an error of the system", Object.assign(new Error("ENOENT"), { code: "ENOENT", details: {} })],
   ["an error of the same name without a code", Object.assign(new Error("mine"), { name: "Refused", details: {} })],
-  ["one whose code is a number", Object.assign(new Error("mine"), { name: "Refused", code: 404, details: {} })],
-  ["one without details", Object.assign(new Error("mine"), { name: "Refused", code: "not_found" })],
+  ["one that has the name, a code and details", Object.assign(new Error("mine"), { name: "Refused", code: "not_found", details: {} })],
   ["an object that looks like one", { name: "Refused", code: "not_found", details: {} }],
   ["nothing", undefined],
 ])("%s is none of ours", (_what, error) => {

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
+import { ProfileInvalid } from "../../src/contract/profile/profile-problem.ts";
+import { Misconfigured } from "../../src/core/errors.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";
@@ -21,9 +23,10 @@ async function opened() {
   const said: LogLine[] = [];
   const announcer = createAnnouncer();
   const path = join(root, "store.sqlite");
+  const guardian = { ...createGuardian({ store, clock, members: async () => [] }) };
   const control = await serveControl({
     path: controlPath(path),
-    guardian: createGuardian({ store, clock, members: async () => [] }),
+    guardian,
     announcer,
     log: createLogger({ level: "debug", now: () => clock.now(), sink: (line) => void said.push(line) }),
     onStop: () => undefined,
@@ -33,7 +36,7 @@ async function opened() {
     await store.close();
     rmSync(root, { recursive: true });
   });
-  return { path, clock, said, announcer };
+  return { path, clock, said, announcer, guardian };
 }
 
 test("words that hold separators of lines come through whole, both ways", async () => {
@@ -60,4 +63,14 @@ test("a follower that goes away unread is no failure, and the next command is an
   next?.close();
   expect(announcer.listenerCount("wait")).toBe(0);
   expect(said).toEqual([]);
+});
+
+test("a command ends with the class of the error, whatever class is derived from it", async () => {
+  const { path, clock, guardian } = await opened();
+  guardian.status = () => Promise.reject(new ProfileInvalid([]));
+  const client = await connectControl(path, clock);
+  await expect(client?.guardian.status({})).rejects.toThrow(Misconfigured);
+  guardian.status = () => Promise.reject(new Error("no such row"));
+  await expect(client?.guardian.status({})).rejects.toMatchObject({ name: "Fatal", code: "unexpected" });
+  client?.close();
 });

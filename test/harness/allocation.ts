@@ -40,7 +40,7 @@ function handling(handler: EventHandler): () => unknown {
       deadlineMs: 60_000,
       read: () => Promise.reject(new Error("nothing to read")),
       saveStep: () => Promise.resolve(),
-      newIntentId: () => newIntentId(random),
+      newIntentId: () => newIntentId(random, 0),
       fetch: () => Promise.reject(new Error("nothing to fetch")),
       clock,
       log: silentLogger(),
@@ -54,7 +54,7 @@ function reading(contentLength: number): () => unknown {
   const data = { id: "p1", content: "x".repeat(contentLength), author: { id: "a1", handle: "bob" } };
   const body = Buffer.from(JSON.stringify({ type: "post.created", data }));
   const feed = { handle: asHandle("scout"), accountId: "agt_1", handles: () => true, inThread: () => true, fromMs: 0, maxAgeMs: 1e12 };
-  return () => meaningOf({ body, kind: undefined }, { profile, feed, jobs: undefined, handles: () => true, now: 0 });
+  return () => meaningOf({ body, kind: undefined }, { profile, feed, jobs: undefined, handles: () => true, networkNow: () => 0 });
 }
 
 const figures = {

@@ -31,7 +31,7 @@ export function handlingOf(over: Partial<RunRequest> = {}, definition: Partial<S
     deadlineMs: 5 * SECOND,
     read: () => Promise.reject(new Error("nothing to read")),
     saveStep: () => Promise.resolve(),
-    newIntentId: () => newIntentId(ids),
+    newIntentId: () => newIntentId(ids, 0),
     fetch: () => Promise.reject(new Error("nothing to fetch")),
     clock,
     log: silentLogger(),

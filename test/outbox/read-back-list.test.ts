@@ -33,7 +33,7 @@ async function reader(
     },
   };
   const member = memberOf();
-  const read = (since = clock.monotonic()) => readBackTo(parts, member, "posts.list", { sentAt: () => SENT, since });
+  const read = (since = clock.monotonic(), ageMs = 0) => readBackTo(parts, member, "posts.list", { sentAt: () => SENT, since, ageMs });
   return { clock, asked, parts, member, read };
 }
 
@@ -57,8 +57,19 @@ describe("a reading is incomplete", () => {
     const { read, asked } = await reader(
       Array.from({ length: 60 }, (_, i) => ({ items: [postOf(`p${i}`, { createdAtMs: SENT + HOUR })], more: true })),
     );
-    expect(await read()).toMatchObject({ complete: false });
+    expect(await read()).toMatchObject({ complete: false, isTooLong: false });
     expect(asked).toHaveLength(5);
+  });
+
+  test("which are more for an older action, up to fifty: then the list is too long", async () => {
+    const { read, asked, clock } = await reader(
+      Array.from({ length: 60 }, (_, i) => ({ items: [postOf(`p${i}`, { createdAtMs: SENT + HOUR })], more: true })),
+    );
+    const since = clock.monotonic();
+    expect(await read(since, 3 * HOUR)).toMatchObject({ complete: false, isTooLong: false });
+    expect(asked).toHaveLength(20);
+    expect(await read(since, 30 * HOUR)).toMatchObject({ complete: false, isTooLong: true });
+    expect(asked).toHaveLength(50);
   });
 
   test("and not because its pages are not sorted by time: then it is read to its end", async () => {

@@ -99,3 +99,17 @@ describe("an offer of a job", () => {
     expect(findEffect(wanted, records, ME)).toEqual(["j1", "j2", "j3"]);
   });
 });
+
+describe("a delivery of work that a job does not show", () => {
+  const submit: Intent = { ...intent("i1", "", 1), operation: "jobs.submit", target: "j1", input: { deliverable: "done" } };
+  const job = (status: Job["status"]): Job => ({ kind: "job", id: "j1", status, assigneeId: "me", raw: {} });
+
+  test.each(["open", "applied", "assigned", "expired", "cancelled"] as const)("is absent while the job is %s", (status) => {
+    expect([findEffect(submit, [job(status)], ME), wouldShow(submit, [job(status)])]).toEqual([[], true]);
+  });
+
+  test.each(["submitted", "unknown", undefined] as const)("of another assignee proves nothing: %s", (status) => {
+    const others: Job = { ...job(status), assigneeId: "another" };
+    expect([findEffect(submit, [others], ME), wouldShow(submit, [others])]).toEqual([[], false]);
+  });
+});

@@ -99,6 +99,8 @@ describe("an action in doubt", () => {
       reconcile(intent({ sentAt: 0 }), look, { quietMs: QUIET, now: SENT + 400 * DAY, knownForMs, proof: proven, attempts: 1 });
     expect(known(HOUR, { kind: "unreadable" })).toMatchObject({ state: "in_doubt", code: "read_back_failed" });
     expect(known(8 * DAY, { kind: "unreadable" })).toMatchObject({ state: "parked", code: "read_back_failed" });
+    expect(known(0, { kind: "too-long" })).toMatchObject({ state: "in_doubt", code: "not_seen_yet" });
+    expect(known(HOUR, { kind: "too-long" })).toMatchObject({ state: "parked", code: "read_back_too_long" });
     expect(known(HOUR, { kind: "gone" })).toMatchObject({ state: "in_doubt" });
     expect(known(2 * DAY, { kind: "gone" })).toMatchObject({ state: "parked", code: "target_gone" });
   });

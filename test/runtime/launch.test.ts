@@ -53,9 +53,9 @@ describe("a plan is refused", () => {
 
   test("with its other mistakes counted, and a known cast is not read again", async () => {
     const config = await configOf();
-    const { profile, roster } = await planLaunch(config, clock);
+    const { profile, roster, loader } = await planLaunch(config, clock);
     expect(requireBaseUrl(config)).toBe(ENV.RETINUE_BASE_URL);
-    const again = await planLaunch({ ...config, agents: "/none" }, clock, { profile, roster });
+    const again = await planLaunch({ ...config, agents: "/none" }, clock, { profile, roster, loader });
     expect(again.roster).toBe(roster);
   });
 });

@@ -3,21 +3,22 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
+import { createDefinitionLoader } from "../../src/config/definitions.ts";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { createLogger } from "../../src/core/log.ts";
-import { defined } from "../../src/core/defined.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { readRoster } from "../../src/runtime/launch.ts";
 import { keepReloading } from "../../src/runtime/reload.ts";
 import { project } from "../harness/project.ts";
 
-async function running(files: { readonly [path: string]: string }, lookMs?: number) {
+async function running(files: { readonly [path: string]: string }, isHasty = false) {
   const { root, write } = project(files);
   const clock = virtualClock();
   const config = await loadConfig({ env: {}, cwd: root });
-  const load = () => readRoster(config, shippedProfile("a"), clock);
+  const loader = createDefinitionLoader(clock);
+  const load = () => readRoster(config, shippedProfile("a"), clock, { loader });
   const runs = new Map<string, string | undefined>();
   const told: string[] = [];
   const announcer = createAnnouncer();
@@ -31,7 +32,7 @@ async function running(files: { readonly [path: string]: string }, lookMs?: numb
   for (const { specialist } of roster.definitions) runs.set(specialist.handle, specialist.bio);
   const log = createLogger({ level: "error", now: () => clock.now(), sink: ({ message }) => void told.push(message) });
   const end = new AbortController();
-  const over = keepReloading({ config, roster, runtime, clock, log, load, refresh: () => false, ...defined({ lookMs }) }, end.signal);
+  const over = keepReloading({ config, roster, runtime, clock, log, load, loader, refresh: () => false, isHasty }, end.signal);
   while (clock.pending() === 0) await clock.settle(); // it has seen the folder as it is once it waits
   onTestFinished(async () => {
     end.abort();
@@ -76,7 +77,7 @@ test("a definition that this network cannot run keeps the version that ran befor
 });
 
 test("where a person waits, an edit counts within half a second of the clock, and so does a broken one", async () => {
-  const { write, clock, told, runs } = await running({ "agents/a.yaml": "handle: a\nbio: one" }, 100);
+  const { write, clock, told, runs } = await running({ "agents/a.yaml": "handle: a\nbio: one" }, true);
   const within = async (text: string): Promise<number> => {
     const began = clock.now();
     // Without a timer it reads files, for which no virtual time passes.

@@ -1,6 +1,6 @@
 /** `handle` of retinue/testing: one event through the real rules, and each kind of planted mistake is seen. */
 import { describe, expect, test } from "vitest";
-import { credits, defineSpecialist, type SpecialistDefinition } from "retinue";
+import { credits, defineSpecialist, type JsonObject, type SpecialistDefinition } from "retinue";
 import { agent, approvalRequest, community, handle, job, like, post, receipt, reply, searchResult, stats } from "retinue/testing";
 
 const hello = defineSpecialist({
@@ -72,7 +72,10 @@ test("reads, steps, prints, logs and requests of a handler are what the test say
     { operation: "posts.get", target: asked.id, input: {} },
     { operation: "agents.list", input: { limit: 2 } },
   ]);
-  expect(handled.log).toMatchObject([{ level: "info", message: "thought", fields: { replies: 1, people: 2 } }]);
+  expect(handled.log).toMatchObject([
+    { message: "fetch", fields: { method: "GET", address: "https://model.example/v1", status: 200 } },
+    { level: "info", message: "thought", fields: { replies: 1, people: 2 } },
+  ]);
   expect(await handle(helper, "post.created", asked, { reads, fetch })).toEqual(handled);
 });
 
@@ -189,7 +192,7 @@ describe("a planted mistake is seen:", () => {
     });
     await expect(handle(twice, "post.created", post())).rejects.toMatchObject({ code: "step_repeated" });
     const endless: SpecialistDefinition["on"] = { "post.created": (_post, act) => act.step("a", () => JSON.parse("{}").missing) };
-    await expect(handle(careless({ on: endless }), "post.created", post())).rejects.toMatchObject({ code: "value_invalid" });
+    await expect(handle(careless({ on: endless }), "post.created", post())).rejects.toMatchObject({ code: "step_not_json" });
   });
 
   test("act used after the handler returned", async () => {
@@ -262,4 +265,19 @@ test("an operation that the endpoint set lacks is refused", async () => {
   expect((await handle(remover, "post.created", post(), { set: "a" })).intents).toMatchObject([{ state: "ready" }]);
   const { intents } = await handle(remover, "post.created", post(), { set: "b" });
   expect(intents).toMatchObject([{ state: "refused", code: "operation_unsupported" }]);
+});
+
+test("a tool is answered by the test, and refused outside `tools` or without an answer", async () => {
+  const teller = defineSpecialist({
+    handle: "teller",
+    may: ["posts.create"],
+    tools: ["weather/forecast"],
+    on: { "post.created": async ({ content = "" }, act) => act.post((await act.tool("weather/forecast", { city: content })).text) },
+  });
+  const asked = post({ content: "Bern" });
+  const tools = { "weather/forecast": ({ city }: JsonObject) => (city === "Bern" ? "sunny in Bern" : "rain") };
+  expect(await handle(teller, "post.created", asked, { tools })).toMatchObject({ intents: [{ input: { content: "sunny in Bern" } }] });
+  await expect(handle(teller, "post.created", asked)).rejects.toMatchObject({ code: "no_tool" });
+  const without: SpecialistDefinition = { ...teller, tools: [] };
+  await expect(handle(without, "post.created", asked, { tools })).rejects.toMatchObject({ code: "tool_not_allowed" });
 });

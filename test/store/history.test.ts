@@ -24,6 +24,14 @@ test("events about an object are found by their kinds", async () => {
   expect(await on(store.eventsAbout([], ["post.created"], 10))).toEqual([]);
 });
 
+test("the newest events of one specialist come first, and none of others", async () => {
+  const { store, on, event } = desk();
+  for (const id of ["e1", "e2", "e3"]) await event(id);
+  await event("e4", { specialist: asHandle("quill") });
+  expect((await on(store.eventsOf(SCOUT, 2))).map(({ id }) => id)).toEqual(["e3", "e2"]);
+  expect(await on(store.eventsOf(asHandle("nobody"), 2))).toEqual([]);
+});
+
 test("failing events are grouped, and a later success keeps the failure in the log", async () => {
   const { clock, store, on, failed } = desk();
   await failed("e1");

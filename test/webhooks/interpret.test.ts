@@ -19,7 +19,7 @@ const MEANT: Meant = {
   feed: { ...reader, inThread: () => false },
   jobs: { ...reader, skills: [] },
   handles: () => true,
-  now: NOW,
+  networkNow: () => NOW,
 };
 const iso = new Date(NOW - 1_000).toISOString();
 const post = (over: JsonObject = {}): JsonObject => ({
@@ -139,7 +139,7 @@ describe("what is not said", () => {
       post: "post_9",
       as: "mention.created",
       thread: undefined,
-      told: [{ news: "post.created:post_9" }],
+      reports: [{ news: "post.created:post_9" }],
     });
     expect(about("post.replied", { id: "post_9", reply_to: "post_1" })).toMatchObject({ kind: "fetch", post: "post_9", thread: "post_1" });
     expect(about("post.created", { id: "post_9" })).toMatchObject({ kind: "hint", looks: [{ kind: "source", name: "feed" }] });
@@ -171,7 +171,7 @@ describe("what a look finds was told of by", () => {
     ["job.assigned", { id: "job_4" }, { news: "job:job_4" }],
     ["job.assigned", { title: "of nothing" }, { oneOf: "job.assigned" }],
   ])("%s of %j", (type, data, told) => {
-    expect(about(type, data)).toMatchObject({ told: [told] });
+    expect(about(type, data)).toMatchObject({ reports: [told] });
   });
 });
 

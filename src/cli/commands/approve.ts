@@ -20,7 +20,7 @@ export const command: Command = {
     OPTIONS.store,
     OPTIONS.config,
   ],
-  examples: ["retinue approve i3k9x0b2m4q7w1zd", "retinue approve i3k9x0b2m4q7w1zd --yes --json"],
+  examples: ["retinue approve i0f3k9x0b2m4q7w1zd", "retinue approve i0f3k9x0b2m4q7w1zd --yes --json"],
   async run(context) {
     const { args, options, out, clock } = context;
     const [id = ""] = args;

@@ -3,17 +3,15 @@ import { readFileSync } from "node:fs";
 import { OPERATION_NAMES, isOperationName } from "../../contract/operations.ts";
 import { Misconfigured, Refused } from "../../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
-import { nearest, throwMistakes } from "../../config/problem.ts";
-import { checkRosterKeys } from "../../config/roster.ts";
-import { checkReachable } from "../../doctor/reach.ts";
+import { nearest } from "../../config/problem.ts";
 import type { CallResult } from "../../guardian/call-operation.ts";
 import { connectControl } from "../../guardian/control-socket.ts";
-import { createGuardian, type CallQuery } from "../../guardian/guardian.ts";
-import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
+import type { CallQuery } from "../../guardian/guardian.ts";
 import { textOption } from "../args.ts";
+import { callAlone } from "../call-alone.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";
-import { launchOn, openStage } from "../session.ts";
+import { openStage } from "../session.ts";
 import { moment } from "../format-values.ts";
 import { say } from "../text.ts";
 
@@ -41,7 +39,7 @@ export const command: Command = {
     if (network.profile === `set-${network.set}`) requireKnown(query.operation);
     const client = await connectControl(store.path, context.clock);
     try {
-      return show(client === undefined ? await callAlone(context, query) : await client.guardian.call(query), context);
+      return show(client === undefined ? await alone(context, query) : await client.guardian.call(query), context);
     } catch (error) {
       // An error of the operation's rules is a mistake in the typed input.
       if (error instanceof Refused && MISTYPED.test(error.code)) throw new Misconfigured(error.code, error.message, error.details);
@@ -77,30 +75,11 @@ function inputOf(text: string | undefined): JsonObject {
   throw new Misconfigured("option_invalid", "--input is not a JSON object", { expected: `an object such as '{"content": "hello"}'` });
 }
 
-/** Without a live runtime: starts one that polls and handles nothing, for this call only. */
-async function callAlone(context: Context, query: CallQuery): Promise<CallResult> {
-  const { clock } = context;
-  const config = await context.loadConfig();
-  const baseUrl = requireBaseUrl(config);
-  const { profile, roster } = await planCast(config, clock);
-  const definitions = roster.definitions.filter(({ specialist }) => specialist.handle === query.handle);
-  if (definitions.length === 0)
-    throw new Misconfigured("specialist_unknown", `there is no specialist "${query.handle}"`, {
-      expected: `one of ${roster.definitions.map(({ specialist }) => specialist.handle).join(", ")}`,
-    });
-  const alone = { ...roster, definitions };
-  throwMistakes(checkRosterKeys(alone, config));
-  await checkReachable(baseUrl, clock);
+/** Without a live runtime. */
+async function alone(context: Context, query: CallQuery): Promise<CallResult> {
   const stage = openStage(context, undefined);
   try {
-    const launched = await launchOn(stage, { config, baseUrl, profile, roster: alone, warnings: [] }, { passive: true });
-    try {
-      await launched.start();
-      const { runtime, store } = launched;
-      return await createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl } }).call(query);
-    } finally {
-      await launched.stop();
-    }
+    return await callAlone(stage, query);
   } finally {
     stage.close();
   }

@@ -12,13 +12,14 @@ import { asConfigured, readRoster, requireBaseUrl } from "../../runtime/launch.t
 import { otherNetwork } from "../../store/bind-network.ts";
 import { networkOf } from "../../store/sqlite/upkeep.ts";
 import { deliveryRoute, receiverMistakes } from "../../webhooks/receiver-settings.ts";
+import { acceptTools } from "../accept-tools.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
 
 export const command: Command = {
   name: "check",
-  describe: "Checks settings, profile, definitions and keys for mistakes. It calls nothing and writes nothing.",
+  describe: "Checks settings, profile, definitions and keys for mistakes. Without --accept it calls nothing and writes nothing.",
   options: [
     OPTIONS.config,
     OPTIONS.agents,
@@ -28,13 +29,17 @@ export const command: Command = {
     OPTIONS.store,
     { flags: "--no-keys", describe: "check definitions and settings alone, without keys and the network's address" },
     { flags: "--strict", describe: "treat warnings as mistakes" },
+    { flags: "--accept", describe: "ask the MCP servers for their tools, show those that are new or changed, and accept them" },
   ],
   examples: ["retinue check", "retinue check --agents ./agents --set a --json"],
   async run({ clock, flags, env, cwd, out, command: name, version, options }) {
     const { config, problems: settings } = await readConfig({ flags, env, cwd });
     const { profile, problems: ofProfile } = await readProfile(config.network.profile);
     const speaks = profile ?? shippedProfile(config.network.set);
-    const roster = await readRoster(config, speaks, clock);
+    const before = await readRoster(config, speaks, clock);
+    const accepts = flagOption(options, "accept");
+    if (accepts) await acceptTools({ out, clock, cwd }, config, before);
+    const roster = accepts ? await readRoster(config, speaks, clock) : before;
     const found: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     found.push(...problemsOfSettings(speaks, config));
     found.push(...problemsOfStore(config));

@@ -7,10 +7,11 @@ import { loadConfig, type Config } from "../../config/config.ts";
 import { withoutOwn } from "../../config/environment.ts";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import type { EndpointSet } from "../../contract/operations.ts";
-import { defined } from "../../core/defined.ts";
+import { createDefinitionLoader } from "../../config/definitions.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { systemRandom } from "../../core/random.ts";
 import { Secret } from "../../core/secret.ts";
+import { createWorkerPool, type WorkerPool } from "../../handlers/worker/worker-pool.ts";
 import { planCast, planLaunch, type Launched } from "../../runtime/launch.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
 import { choiceOption, durationOption, flagOption, textOption, wholeOption } from "../args.ts";
@@ -74,8 +75,8 @@ export interface Places {
   readonly agents: string;
   /** Folders to remove at the end. */
   readonly temporary: readonly string[];
-  /** Interval between checks for changed definitions, in ms. Default 2 s. */
-  readonly lookMs?: number;
+  /** Definitions are loaded and run in threads, never in this one, and a person waits for each edit. */
+  readonly isDeveloping?: boolean;
 }
 
 interface Demo extends Places {
@@ -87,11 +88,24 @@ interface Demo extends Places {
 }
 
 async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
+  const { clock, prints } = stage.context;
+  if (settings.isDeveloping !== true) return demoWith(stage, settings);
+  const isolation = createWorkerPool({ clock, log: stage.log, capturesPrints: prints !== undefined, keepsSpare: true });
+  try {
+    return await demoWith(stage, settings, isolation);
+  } finally {
+    await isolation.close();
+  }
+}
+
+/** With `isolation`, definitions are loaded and run in its threads. */
+async function demoWith(stage: Stage, settings: Demo, isolation?: WorkerPool): Promise<ExitCode> {
   const { context } = stage;
   const { out } = context;
   const keyFile = keyFileOf(settings.data);
   const config = await demoConfig(context, settings, keyFile);
-  const cast = await planCast(config, context.clock);
+  const threads = isolation && { loader: createDefinitionLoader(context.clock, (file) => isolation.evaluate(file)) };
+  const cast = await planCast(config, context.clock, threads);
   const world = await openLocalNetwork({
     clock: context.clock,
     seed: settings.seed,
@@ -109,7 +123,7 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
     const networkName = `the local network kept in ${settings.data}`; // the address is no identity, since its port changes
     // A definition that is new gets an account and a key, too.
     const onLoaded = (specialists: readonly Specialist[]): void => world.provision(specialists);
-    launched = await launchOn(stage, plan, { networkName, onLoaded, ...defined({ lookMs: settings.lookMs }) });
+    launched = await launchOn(stage, plan, { networkName, onLoaded, ...(isolation && { isolation, isHasty: true }) });
     greet(stage, settings, world);
     world.network.start();
     const handles = launched.roster.definitions.map(({ specialist }) => specialist.handle);

@@ -10,14 +10,11 @@ import { runLocally } from "./demo.ts";
 
 /** The folder that keeps the network and the store of development, apart from those of `run`. */
 const KEPT = join(".retinue", "dev");
-/** Interval between checks for changed definitions: with the time to settle and to load, an edit counts within half a second. */
-const LOOK_MS = 100;
-
 export const command: Command = {
   name: "dev",
   describe:
     "Runs your specialists on a local network with residents, and uses each definition from the moment it is saved; one with a mistake keeps " +
-    `its last working version, and the place is told. The network and the store are kept in ${KEPT}: remove that folder to begin anew.`,
+    `its last working version, and the line is reported. The network and the store are kept in ${KEPT}: remove that folder to start over.`,
   options: [
     OPTIONS.for,
     OPTIONS.logLevel,
@@ -38,12 +35,21 @@ export const command: Command = {
         hint: "retinue init <dir> writes a project; or name a folder with --agents",
       });
     const kept = join(cwd, KEPT);
-    return runLocally(context, {
-      agents,
-      data: join(kept, "network.sqlite"),
-      store: join(kept, "store.sqlite"),
-      temporary: [],
-      lookMs: LOOK_MS,
-    });
+    try {
+      return await runLocally(context, {
+        agents,
+        data: join(kept, "network.sqlite"),
+        store: join(kept, "store.sqlite"),
+        temporary: [],
+        isDeveloping: true,
+      });
+    } catch (error) {
+      if (!(error instanceof Misconfigured) || error.code !== "network_data_in_use") throw error;
+      throw new Misconfigured("dev_running", "retinue dev already runs in this folder", {
+        file: kept,
+        hint: "the running one uses each edit; end it before you begin another, or copy the project",
+        cause: error,
+      });
+    }
   },
 };

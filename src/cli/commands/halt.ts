@@ -5,6 +5,7 @@ import { flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
 import { withGuardian } from "../find-guardian.ts";
+import { stopEnd } from "../../limits/wait-rules.ts";
 import { timeOfDay } from "../output.ts";
 
 export const command: Command = {
@@ -47,7 +48,7 @@ export const command: Command = {
       out.result({ ok: false, message, inFlight, error: problemJson(problem, context.cwd) });
       return EXIT.failed;
     }
-    out.line(out.paint.dim(`retinue halt ${args[0] === undefined ? "" : `${args[0]} `}--lift ends it`));
+    out.line(out.paint.dim(`${stopEnd("halts", args[0])} ends it`));
     out.result({ ok: true, message, inFlight });
     return EXIT.done;
   },

@@ -45,6 +45,7 @@ export const command: Command = {
     const limits = new Map(specialists.map((specialist) => [String(specialist.handle), limitsShown(specialist, profile)]));
     const rows = planned.map((row) => ({
       ...row,
+      handles: handlesOf(specialists.find(({ handle }) => handle === row.handle)),
       networkLimits: limits.get(row.handle) ?? [],
       tier: tiers.get(row.handle) ?? "free",
       warnings: [...row.warnings, ...(lacks.get(row.handle) ?? [])],
@@ -97,6 +98,8 @@ function runsADay(cron: string | undefined, everyMs: number | undefined, zone: s
 }
 
 interface Planned extends PlanRow {
+  /** The order of its handlings. */
+  readonly handles: string;
   readonly tier: Tier;
   readonly networkLimits: readonly LimitShown[];
 }
@@ -136,6 +139,7 @@ function limitsShown({ tier, may, watch }: Specialist, profile: Profile): readon
 function show(rows: readonly Planned[], showLanes: boolean, out: Output): void {
   for (const row of rows) {
     out.paragraph(sentenceOf(row));
+    out.line(`  ${row.handles}`);
     for (const { says } of row.networkLimits.slice(0, showLanes ? undefined : MAX_LIMITS)) out.line(`  ${says}`);
     for (const warning of row.warnings) out.paragraph(`${row.handle} ${warning}`, out.paint.yellow);
     out.line();
@@ -148,11 +152,19 @@ function show(rows: readonly Planned[], showLanes: boolean, out: Output): void {
   for (const note of notesOn(rows, showLanes)) out.paragraph(note, out.paint.dim);
 }
 
+function handlesOf(specialist: Specialist | undefined): string {
+  const { usual, byKind } = specialist?.concurrency ?? { usual: 1, byKind: {} };
+  const sideBySide = Object.entries(byKind).filter(([, most = 1]) => most > 1);
+  const rest = usual > 1 ? `up to ${usual} of each kind at once` : "one after the other";
+  if (sideBySide.length === 0) return `handles events ${rest}`;
+  return `handles ${sideBySide.map(([kind, most]) => `up to ${most} ${kind} at once`).join(", ")}, other events ${rest}`;
+}
+
 /** The lists it polls, how soon it sees news, and its calls in all. */
 function sentenceOf({ handle, tier, sources, perDay, limits, lanes, runsOutMs }: Planned): string {
   const looks = sources.map(
     ({ name, everyMs, discoveryMs: { mean, worst } }) =>
-      `looks at ${listName(name)} every ${showDuration(everyMs)} and sees news after ${showDuration(mean)}, at worst ${showDuration(worst)}`,
+      `polls ${listName(name)} every ${showDuration(everyMs)} and sees news after ${showDuration(mean)}, at worst ${showDuration(worst)}`,
   );
   const [day, hour] = [runsOutMs.day, runsOutMs.hour].map((ms) => (ms === undefined ? "" : `, used up after ${showDuration(ms)}`));
   const perHour = lanes.reduce((sum, lane) => sum + lane.perHour, 0);
@@ -167,7 +179,7 @@ function listName(source: string): string {
 function notesOn(rows: readonly PlanRow[], showLanes: boolean): readonly string[] {
   const isShared = rows.some(({ sources }) => sources.some(({ watchers }) => watchers > 1));
   return [
-    "Decisions of handlers cannot be known beforehand: they come on top, and polls give way to them. The handlers of one specialist run one at a time.",
+    "Decisions of handlers cannot be known beforehand: they come on top, and polls give way to them.",
     ...(isShared ? ["Specialists with separate keys poll public lists for each other."] : []),
     showLanes ? "Guaranteed calls are in brackets." : "The calls by purpose: --lanes.",
   ];

@@ -11,7 +11,7 @@ import { Scrubber } from "../../core/scrubber.ts";
 import { failureOf } from "../../handlers/failed-run.ts";
 import { planCast } from "../../runtime/launch.ts";
 import { fetchOf } from "../../simulation/answering-fetch.ts";
-import { shownHandling, type Handled, type HandledIntent } from "../../simulation/handle-in-test.ts";
+import { shownHandling, toolsOf, type Handled, type HandledIntent } from "../../simulation/handle-in-test.ts";
 import { handleOnce } from "../../simulation/one-handling.ts";
 import type { HandlerRead, ReadCall } from "../../specialist/run-request.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
@@ -52,6 +52,7 @@ export const command: Command = {
       state,
       steps,
       read: answerReads(reads),
+      callTool: toolsOf(recording.tools),
       fetch: fetchOf(recording.fetch),
       scrubber,
     });

@@ -18,7 +18,7 @@ export const command: Command = {
     OPTIONS.store,
     OPTIONS.config,
   ],
-  examples: ["retinue reject i3k9x0b2m4q7w1zd --reason 'too long'"],
+  examples: ["retinue reject i0f3k9x0b2m4q7w1zd --reason 'too long'"],
   async run(context) {
     const { args, options, out, clock } = context;
     const [id = ""] = args;

@@ -2,7 +2,7 @@
 import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
 import { EVERYONE } from "../../limits/verdict.ts";
 import { freezeReason } from "../../limits/spending.ts";
-import { isStop, unfreezeCommand } from "../../limits/wait-rules.ts";
+import { isStop, unfreezeCommand, type WaitRule } from "../../limits/wait-rules.ts";
 import { wordsOf } from "../../outbox/announce.ts";
 import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
@@ -50,7 +50,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     out.line(paint.yellow(`Paused: ${scope === EVERYONE ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
   for (const { scope, currency, reason, since } of frozen) {
     out.line(paint.red(`Frozen since ${moment(since, at)}: ${freezeReason(scope, currency, reason)}`));
-    out.line(`  once you have looked: ${unfreezeCommand(scope)}`);
+    out.line(`  after checking: ${unfreezeCommand(scope)}`);
   }
   out.line();
   showFailing(snapshot, at, cwd, out);
@@ -68,7 +68,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     },
     { title: "this day", value: ({ quota }) => windowText(quota?.day), align: "right" },
     { title: "spent", value: spentText, align: "right" },
-    { title: "next look", value: (row) => nextLook(row, at) },
+    { title: "next poll", value: (row) => nextLook(row, at) },
   ]);
   showWaits(snapshot, out);
   showUnread(snapshot, out);
@@ -107,8 +107,9 @@ function showWaits(snapshot: Snapshot, out: Output): void {
       out.line();
       out.paragraph(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`, paint.yellow);
     }
-    const told = [...waits, ...frozen.map(() => ({ rule: "spend_frozen" })), { rule: "approval_wanted" }].map(({ rule }) => rule);
-    for (const group of held.filter(({ rule }) => !told.includes(rule))) {
+    const shown: string[] = ["approval_wanted" satisfies WaitRule, ...waits.map(({ rule }) => rule)];
+    if (frozen.length > 0) shown.push("spend_frozen" satisfies WaitRule);
+    for (const group of held.filter(({ rule }) => !shown.includes(rule))) {
       const until = group.until === undefined ? "" : ` until ${moment(group.until, at)}`;
       out.paragraph(`${handle}: ${heldText(group)}${until}: ${group.message}`, paint.yellow);
     }
@@ -186,7 +187,7 @@ function showWebhooks({ url, route, unsigned, counts, specialists }: WebhooksSho
     { title: "specialist", value: (row) => row.handle },
     { title: "webhook", value: (row) => webhookText(row, at) },
     { title: "health", value: (row) => row.health.state },
-    { title: "told", value: (row) => row.health.told, align: "right" },
+    { title: "reported", value: (row) => row.health.reported, align: "right" },
     { title: "missed", value: (row) => row.health.missed, align: "right" },
     { title: "not understood", value: (row) => kindsIn(row, "parked") },
     { title: "not handled", value: (row) => kindsIn(row, "unhandled") },
@@ -219,9 +220,9 @@ const LANE: { readonly [lane: string]: string } = {
   obligation: "deliver what it owes",
   reply: "reply",
   act: "act",
-  watch: "look after what it follows",
-  poll: "look for news",
-  explore: "look around",
+  watch: "check watched objects",
+  poll: "poll",
+  explore: "explore",
 };
 
 function section(out: Output, title: string, rest = ""): void {

@@ -12,7 +12,7 @@ export const command: Command = {
   describe:
     "Says why an action or event waits, was refused or is parked: which rule, since when, until when; and all that an action sends. Takes a handle, an operation, or the id of a job or post too.",
   options: [OPTIONS.store, OPTIONS.config],
-  examples: ["retinue why i3k9x0b2m4q7w1zd", "retinue why scout", "retinue why posts.create", "retinue why job_20"],
+  examples: ["retinue why i0f3k9x0b2m4q7w1zd", "retinue why scout", "retinue why posts.create", "retinue why job_20"],
   async run(context) {
     const { args, out, clock } = context;
     const why = await readExplanation(context, args[0] ?? "");

@@ -139,7 +139,8 @@ export function inputSchemas(operation: ProfileOperation): Record<string, JsonOb
   );
 }
 
-function inputSchema(type: z.core.$ZodType): JsonObject {
+/** The schema of one input. */
+export function inputSchema(type: z.core.$ZodType): JsonObject {
   const { $schema: _, ...schema } = z.toJSONSchema(type, { io: "input" });
   const text = JSON.stringify(schema);
   // Only "any JSON" is recursive; its references would point nowhere inside a larger document.

@@ -88,7 +88,7 @@ const operation = z
     query: z.record(word, scalar),
     /** The JSON to send, with placeholders such as `{content}`; null for no body. */
     body: z.json(),
-    /** How the body is written. Default: `json`. */
+    /** The encoding of the body. Default: `json`. */
     encoding: z.enum(["json", "form"]),
     /** The network's values for our own: `direction: { up: 1 }`. An unlisted value is refused. */
     values: z.record(word, z.record(z.string(), z.json())),
@@ -115,7 +115,7 @@ const operation = z
     returned: z.array(z.enum([...JOB_STATUSES, "lost"])).min(1),
     record: z.enum(RECORDS),
     list: z.boolean(),
-    /** How this list is paged, where it differs from the profile's `paging`. */
+    /** The paging of this list, if it differs from the profile's `paging`. */
     paging: paging.partial(),
     /** Content that a 2xx needs to count: the record, or any JSON object (or nothing at all). */
     answer: z.enum(["record", "any"]),

@@ -38,6 +38,8 @@ export interface Speech {
   readonly fields: { readonly [record in ReadableRecord]: readonly CompiledField[] };
   /** First segments of all candidates: top-level keys that are not reported as new. */
   readonly named: { readonly [record in ReadableRecord]: ReadonlySet<string> };
+  /** Shapes of objects seen lately. */
+  readonly shapes: { readonly [record in ReadableRecord]: Shape[] };
   readonly statuses: ReadonlyMap<string, JobStatus>;
   readonly times: TimeFormat;
   readonly money: MoneyFormat;
@@ -62,6 +64,7 @@ export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "t
   return {
     fields: compiled,
     named,
+    shapes: mapRecords(() => []),
     statuses: new Map(statuses),
     times: profile.times,
     money: profile.money,
@@ -94,41 +97,92 @@ export function readFields(
   within = "",
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  const report: Report = (severity, kind, path, type) => void drift.push({ severity, kind, record, path: `${within}${path}`, type });
-  const reading: ObjectReading = { speech, object, pins, drift, report };
-  for (const field of speech.fields[record]) {
+  const reading = new ObjectReading({ speech, record, object, pins, drift, within });
+  for (const field of pins === undefined ? fieldsWithin(speech, record, object) : speech.fields[record]) {
     const pin = pins?.fields.get(field.name);
     const value = pin === undefined ? readFirst(reading, field) : readPinned(reading, field, pin);
     if (value !== undefined) values[field.name] = value;
-    if (value === "unknown" && field.kind === "status") report("warning", "new-status", field.name, "string");
+    if (value === "unknown" && field.kind === "status") reading.report("warning", "new-status", field.name, "string");
   }
-  if (pins !== undefined) noteNewKeys(speech, record, object, pins, report);
+  if (pins !== undefined) noteNewKeys(reading, pins);
   return values;
+}
+
+/** Shapes that are kept for each record: a network's deliveries have few. */
+const MAX_SHAPES = 16;
+
+/** The keys of an object, and the fields that it may hold, each with the candidates that begin with one of them. */
+interface Shape {
+  readonly keys: readonly string[];
+  readonly fields: readonly CompiledField[];
+}
+
+/** Without it, each object would be asked for every name of every field. */
+function fieldsWithin({ fields, shapes }: Speech, record: ReadableRecord, object: JsonObject): readonly CompiledField[] {
+  const known = shapes[record];
+  for (const shape of known) if (hasKeys(object, shape.keys)) return shape.fields;
+  const keys = Object.keys(object);
+  const found = fields[record].flatMap((field) => {
+    const candidates = field.candidates.filter(({ segments: [first] }) => first === undefined || keys.includes(first));
+    return candidates.length === 0 ? [] : [{ ...field, candidates }];
+  });
+  if (known.length >= MAX_SHAPES) known.shift();
+  if (keys.length <= MAX_KNOWN_KEYS) known.push({ keys, fields: found });
+  return found;
+}
+
+/** True for exactly these keys in this order. */
+function hasKeys(object: JsonObject, keys: readonly string[]): boolean {
+  let n = 0;
+  for (const key in object) if (key !== keys[n++]) return false;
+  return n === keys.length;
 }
 
 /** True if a field other than the id can be read. */
 export function holdsMoreThanId(speech: Speech, record: ReadableRecord, object: JsonObject): boolean {
-  const reading: ObjectReading = { speech, object, pins: undefined, drift: [], report: () => undefined };
+  const reading = new ObjectReading({ speech, record, object, pins: undefined, drift: [], within: "" });
   return speech.fields[record].some((field) => field.name !== "id" && readFirst(reading, field) !== undefined);
 }
 
-type Report = (severity: Severity, kind: Observation["kind"], path: string, type: string) => void;
-
 /** State of reading one object. */
-interface ObjectReading {
+interface ReadingState {
   readonly speech: Speech;
+  readonly record: ReadableRecord;
   readonly object: JsonObject;
   readonly pins: Pins | undefined;
   readonly drift: Observation[];
-  readonly report: Report;
+  /** The place of the object in its record. */
+  readonly within: string;
+}
+
+class ObjectReading implements ReadingState {
+  readonly speech: Speech;
+  readonly record: ReadableRecord;
+  readonly object: JsonObject;
+  readonly pins: Pins | undefined;
+  readonly drift: Observation[];
+  readonly within: string;
+
+  constructor({ speech, record, object, pins, drift, within }: ReadingState) {
+    this.speech = speech;
+    this.record = record;
+    this.object = object;
+    this.pins = pins;
+    this.drift = drift;
+    this.within = within;
+  }
+
+  report(severity: Severity, kind: Observation["kind"], path: string, type: string): void {
+    this.drift.push({ severity, kind, record: this.record, path: `${this.within}${path}`, type });
+  }
 }
 
 /** Reading these from another place would make old events new, and would hide from a specialist which posts are its own. */
 const IDENTITIES: ReadonlySet<FieldKind> = new Set(["id", "refs", "secret"]);
 
 function readFirst(reading: ObjectReading, field: CompiledField): unknown {
-  const { object, pins, report } = reading;
-  let misfit: { readonly where: string; readonly type: string } | undefined;
+  const { object, pins } = reading;
+  let misfit: FieldPath | undefined;
   for (const path of field.candidates) {
     const found = valueAt(object, path);
     if (field.kind === "vote" && found === null) return readVote(found);
@@ -139,20 +193,29 @@ function readFirst(reading: ObjectReading, field: CompiledField): unknown {
       pins?.fields.set(field.name, { path: path.text, type: typeOf(found), seen: 1, missed: 0, ...by });
       return taken.value;
     }
-    misfit ??= { where: `${field.name} at ${path.text}`, type: typeOf(found) };
+    misfit ??= path;
   }
-  if (misfit !== undefined && pins !== undefined && !pins.misfits.has(misfit.where)) {
-    pins.misfits.add(misfit.where);
-    report(field.name === "id" ? "breaking" : "note", "type-change", misfit.where, misfit.type);
-  }
+  if (misfit !== undefined && pins !== undefined) noteMisfit(reading, field, misfit, pins);
+  return undefined;
+}
+
+function noteMisfit(reading: ObjectReading, { name }: CompiledField, path: FieldPath, { misfits }: Pins): void {
+  const where = `${name} at ${path.text}`;
+  if (misfits.has(where)) return;
+  misfits.add(where);
+  reading.report(name === "id" ? "breaking" : "note", "type-change", where, typeOf(valueAt(reading.object, path)));
+}
+
+function candidateAt({ candidates }: CompiledField, text: string): FieldPath | undefined {
+  for (const path of candidates) if (path.text === text) return path;
   return undefined;
 }
 
 function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unknown {
-  const { object, report } = reading;
+  const { object } = reading;
   const where = `${field.name} at ${pin.path}`;
   const isIdentity = IDENTITIES.has(field.kind);
-  const pinned = field.candidates.find((path) => path.text === pin.path);
+  const pinned = candidateAt(field, pin.path);
   const found = pinned === undefined ? undefined : valueAt(object, pinned);
   if (field.kind === "vote" && found === null) return readVote(found);
   if (found !== undefined && found !== null) {
@@ -160,11 +223,11 @@ function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unk
     const type = typeOf(found);
     if (taken === undefined) {
       const elsewhere = take(reading, field, found)?.by;
-      if (elsewhere === undefined) report(isIdentity ? "breaking" : "warning", "type-change", where, type);
-      else report("breaking", "winner-change", `${where}${elsewhere === "" ? "" : `.${elsewhere}`}`, type);
+      if (elsewhere === undefined) reading.report(isIdentity ? "breaking" : "warning", "type-change", where, type);
+      else reading.report("breaking", "winner-change", `${where}${elsewhere === "" ? "" : `.${elsewhere}`}`, type);
       return undefined;
     }
-    if (type !== pin.type) report("warning", "type-change", where, type);
+    if (type !== pin.type) reading.report("warning", "type-change", where, type);
     pin.type = type;
     if (taken.by !== undefined) pin.by = taken.by;
     pin.seen++;
@@ -176,23 +239,24 @@ function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unk
     const taken = other === undefined || other === null ? undefined : take(reading, field, other);
     if (taken === undefined) continue;
     // Text may move; identities may not.
-    report(isIdentity ? "breaking" : "warning", "winner-change", `${field.name} at ${path.text}`, typeOf(other));
+    reading.report(isIdentity ? "breaking" : "warning", "winner-change", `${field.name} at ${path.text}`, typeOf(other));
     return isIdentity ? undefined : taken.value;
   }
   pin.missed++;
-  if (field.name === "id") report("breaking", "missing-field", where, "missing");
-  else if (pin.missed === GONE_AFTER && pin.seen >= GONE_AFTER) report("warning", "missing-field", where, "missing");
+  if (field.name === "id") reading.report("breaking", "missing-field", where, "missing");
+  else if (pin.missed === GONE_AFTER && pin.seen >= GONE_AFTER) reading.report("warning", "missing-field", where, "missing");
   return undefined;
 }
 
-function noteNewKeys(speech: Speech, record: ReadableRecord, object: JsonObject, pins: Pins, report: Report): void {
+function noteNewKeys(reading: ObjectReading, pins: Pins): void {
+  const { speech, record, object } = reading;
   const first = pins.known.size === 0;
   for (const key of Object.keys(object)) {
     if (pins.known.has(key) || speech.named[record].has(key)) continue;
     if (pins.known.size >= MAX_KNOWN_KEYS) return;
     pins.known.add(key);
     // The first record is the reference; only later keys are new.
-    if (!first) report("note", "new-field", key.length > 64 ? "(long key)" : key, typeOf(object[key]));
+    if (!first) reading.report("note", "new-field", key.length > 64 ? "(long key)" : key, typeOf(object[key]));
   }
   if (first) pins.known.add("$");
 }

@@ -1,41 +1,64 @@
 /** Messages between the runtime and a worker thread: plain data, since functions do not cross threads. */
+import type { LoadedFiles } from "../../config/module-file.ts";
+import type { Problem } from "../../config/problem.ts";
 import { foreignCode } from "../../core/error-codes.ts";
-import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
+import { errorClass, Fatal, isRetinueError, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
 import type { GivenInput } from "../../specialist/operation-rules.ts";
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { LogFields, LogLevel } from "../../core/log.ts";
-import type { ReadCall, HandlerRead, RunRequest } from "../../specialist/run-request.ts";
+import type { ToolAnswer } from "../../specialist/act.ts";
+import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../../specialist/run-request.ts";
 import type { OperationRule } from "../../specialist/operation-rules.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
+import type { Shape } from "./definition-shape.ts";
 
-/** An order for one handling. */
-export interface RunOrder {
+/** An order to load a definition. */
+export interface LoadOrder {
   readonly run: number;
   /** The definition's file, and the number of its load. */
   readonly file: string;
   readonly version: number;
+}
+
+/** An order for one handling. */
+export interface RunOrder extends LoadOrder {
+  /** The files of that load, if the thread has to load it again: they may have changed since. */
+  readonly texts: ReadonlyMap<string, string> | undefined;
   readonly kind: string;
-  readonly request: Pick<RunRequest, "event" | "steps" | "me" | "state" | "deadlineMs">;
+  readonly request: Pick<RunRequest, "event" | "steps" | "me" | "state" | "isSideBySide" | "usual" | "deadlineMs">;
   /** The runtime's time as it sends the order. */
   readonly now: number;
 }
 
 export type ToWorker =
   | ({ readonly say: "run" } & RunOrder)
+  | ({ readonly say: "load" } & LoadOrder)
   | { readonly say: "abort"; readonly run: number }
-  | { readonly say: "answer"; readonly ask: number; readonly answer: Answer<HandlerRead | undefined> };
+  | { readonly say: "answer"; readonly ask: number; readonly answer: Answer<AskAnswers[Ask["what"]]> };
+
+/** A definition as its thread loaded it. */
+export type Evaluation = ({ readonly shape: Shape } | { readonly problem: Problem }) & { readonly files: LoadedFiles };
 
 /** Calls of a handler that are awaited. */
 export type Ask =
   | { readonly what: "read"; readonly call: ReadCall }
+  | { readonly what: "tool"; readonly call: ToolCall }
   | { readonly what: "saveStep"; readonly name: string; readonly value: Json };
+
+/** The answer to each. */
+export interface AskAnswers {
+  readonly read: HandlerRead;
+  readonly tool: ToolAnswer;
+  readonly saveStep: undefined;
+}
 
 export type FromWorker =
   | { readonly say: "ready" }
   /** The thread has the order, and loads the definition if it has not yet. */
   | { readonly say: "begun"; readonly run: number }
   | { readonly say: "loaded"; readonly run: number }
+  | ({ readonly say: "evaluated"; readonly run: number } & Evaluation)
   | { readonly say: "unloadable"; readonly run: number; readonly reason: string }
   | { readonly say: "ask"; readonly run: number; readonly ask: number; readonly about: Ask }
   | { readonly say: "log"; readonly run: number; readonly level: LogLevel; readonly message: string; readonly fields: LogFields }
@@ -86,9 +109,9 @@ export function decodeResult(said: ResultData): RunResult {
 export function encodeError(error: unknown): ErrorData {
   const message = messageOf(error);
   const stack = error instanceof Error && typeof error.stack === "string" ? { stack: error.stack.slice(0, MAX_STACK) } : {};
-  if (!(error instanceof RetinueError)) return { name: error instanceof Error ? error.name : "Error", message, ...stack };
+  if (!isRetinueError(error)) return { name: error instanceof Error ? error.name : "Error", message, ...stack };
   const { hint } = error.details;
-  const own = CLASS_NAMES.find((name) => error instanceof CLASSES[name]);
+  const own = error instanceof RunInterrupted ? "RunInterrupted" : errorClass(error);
   return {
     name: error.name,
     message,
@@ -103,7 +126,6 @@ export function encodeError(error: unknown): ErrorData {
 /** Characters of a stack in a message. */
 const MAX_STACK = 4_000;
 const CLASSES = { Refused, Retryable, Misconfigured, Fatal, RunInterrupted } as const;
-const CLASS_NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
 
 /** An error of ours without a defined reaction. */
 class Unclassed extends RetinueError {}

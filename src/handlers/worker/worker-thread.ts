@@ -3,13 +3,25 @@ import type { AnyCode } from "../../core/error-codes.ts";
 import { extname } from "node:path";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import { definitionVariables } from "../../config/environment.ts";
+import { mistake } from "../../config/problem.ts";
 import type { Clock, Timer } from "../../core/clock.ts";
-import { messageOf } from "../../core/errors.ts";
+import { messageOf, Refused } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { SECOND } from "../../core/units.ts";
-import type { RunRequest } from "../../specialist/run-request.ts";
+import type { ToolAnswer } from "../../specialist/act.ts";
+import type { RunRequest, ToolCall } from "../../specialist/run-request.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
-import { decodeResult, encodeError, type Ask, type FromWorker, type Question, type RunOrder, type ToWorker } from "./messages.ts";
+import {
+  decodeResult,
+  encodeError,
+  type Ask,
+  type Evaluation,
+  type FromWorker,
+  type LoadOrder,
+  type Question,
+  type RunOrder,
+  type ToWorker,
+} from "./messages.ts";
 import type { WorkerStart } from "./worker.ts";
 
 export interface ThreadOptions {
@@ -36,10 +48,18 @@ const LOAD_MS = 25 * SECOND;
 /** Time after the deadline for the thread to report the end itself; after that it counts as blocked. */
 const GRACE_MS = 500;
 
+/** A definition as the thread loaded it; `silent` as for a handling. */
+export type ThreadLoad = Evaluation | "silent";
+
 interface Job {
-  readonly order: RunOrder;
-  readonly request: RunRequest;
+  readonly run: number;
+  readonly file: string;
+  readonly version: number;
+  readonly order: ToWorker;
+  /** Undefined for a load. */
+  readonly request: RunRequest | undefined;
   readonly done: (result: ThreadResult) => void;
+  readonly evaluated: (evaluation: Evaluation) => void;
   begun: boolean;
 }
 
@@ -50,8 +70,8 @@ export class WorkerThread {
   readonly #questions: MessagePort;
   readonly #flag: Int32Array<SharedArrayBuffer>;
   readonly #exited: Promise<void>;
-  /** Files whose definitions it has loaded. */
-  readonly files = new Set<string>();
+  /** The definitions that it has loaded: each file, and the number of its load. */
+  readonly files = new Map<string, number>();
   #ready = false;
   #over = false;
   #job: Job | undefined;
@@ -97,20 +117,41 @@ export class WorkerThread {
   /** Runs a handling. Never throws. Call it only while the thread is idle. */
   run(order: RunOrder, request: RunRequest): Promise<ThreadResult> {
     const { promise, resolve } = Promise.withResolvers<ThreadResult>();
-    const stop = (): void => this.#abort(order);
+    const stop = (): void => this.#abort(order.run);
     request.signal.addEventListener("abort", stop, { once: true });
     const done = (result: ThreadResult): void => {
-      this.#limit?.cancel();
-      this.#job = undefined;
-      if (!this.#over) this.#worker.unref();
+      this.#finished();
       request.signal.removeEventListener("abort", stop);
       resolve(result);
     };
-    this.#job = { order, request, done, begun: false };
+    this.#take({ ...placeOf(order), order: { say: "run", ...order }, request, done, evaluated: () => undefined, begun: false });
+    return promise;
+  }
+
+  /** Loads a definition. Never throws. Call it only while the thread is idle, and for a file that it has not loaded. */
+  load(order: LoadOrder): Promise<ThreadLoad> {
+    const { promise, resolve } = Promise.withResolvers<ThreadLoad>();
+    const evaluated = (evaluation: ThreadLoad): void => {
+      this.#finished();
+      if (evaluation !== "silent") this.files.set(order.file, order.version);
+      resolve(evaluation);
+    };
+    const done = (result: ThreadResult): void => evaluated(result === "silent" ? result : unfinished(order.file));
+    this.#take({ ...placeOf(order), order: { say: "load", ...order }, request: undefined, done, evaluated, begun: false });
+    return promise;
+  }
+
+  #take(job: Job): void {
+    this.#job = job;
     this.#worker.ref();
     if (this.#ready) this.#begin();
     else this.#expect(READY_MS, "silent");
-    return promise;
+  }
+
+  #finished(): void {
+    this.#limit?.cancel();
+    this.#job = undefined;
+    if (!this.#over) this.#worker.unref();
   }
 
   /** Ends the thread, whatever it does, together with its handling. */
@@ -126,12 +167,12 @@ export class WorkerThread {
     const job = this.#job;
     if (job === undefined) return;
     this.#expect(BEGIN_MS, "silent");
-    this.#tell({ say: "run", ...job.order });
-    if (job.request.signal.aborted) this.#abort(job.order);
+    this.#tell(job.order);
+    if (job.request?.signal.aborted === true) this.#abort(job.run);
   }
 
-  #abort({ run }: RunOrder): void {
-    if (this.#job?.order.run !== run) return;
+  #abort(run: number): void {
+    if (this.#job?.run !== run) return;
     this.#tell({ say: "abort", run });
     this.#expect(GRACE_MS, interrupted("run_stopped", "the runtime stopped"));
   }
@@ -149,38 +190,45 @@ export class WorkerThread {
     }
     if (said.say === "stray") return this.#options.log.error("something failed outside any handling", { message: said.message });
     const job = this.#job;
-    if (job?.order.run !== said.run) {
-      if (said.say === "log") this.#options.log[said.level](said.message, said.fields);
-      return; // belongs to a handling that is over
+    const isCurrent = job?.run === said.run;
+    if (said.say === "log" && (!isCurrent || job.request === undefined)) return this.#options.log[said.level](said.message, said.fields);
+    if (!isCurrent) return; // belongs to a handling that is over
+    if (said.say === "evaluated") return job.evaluated(said);
+    if (said.say === "begun") {
+      job.begun = true;
+      return this.#expect(LOAD_MS, unloadable(this.#options.clock, "its file did not finish loading"));
     }
+    if (job.request !== undefined) this.#hearOf(job, job.request, said);
+  }
+
+  /** Hears about a handling. */
+  #hearOf(job: Job, request: RunRequest, said: Exclude<FromWorker, { readonly say: "ready" | "stray" | "evaluated" | "begun" }>): void {
     switch (said.say) {
-      case "begun":
-        job.begun = true;
-        return this.#expect(LOAD_MS, unloadable(job.request, "its file did not finish loading"));
       case "loaded": {
-        const { deadlineMs } = job.request;
-        this.files.add(job.order.file);
+        const { deadlineMs } = request;
+        this.files.set(job.file, job.version);
         const message = `expected the handler to end within ${deadlineMs} ms; it blocked its thread, which was ended`;
         return this.#expect(deadlineMs + GRACE_MS, interrupted("run_deadline", message));
       }
       case "unloadable":
-        return job.done(unloadable(job.request, said.reason));
+        return job.done(unloadable(this.#options.clock, said.reason));
       case "log":
-        return job.request.log[said.level](said.message, said.fields);
+        return request.log[said.level](said.message, said.fields);
       case "ask":
-        return void this.#perform(job, said.ask, said.about);
+        return void this.#perform(job, request, said.ask, said.about);
       case "result":
         return job.done(decodeResult(said.result));
     }
   }
 
-  async #perform({ request, order }: Job, ask: number, about: Ask): Promise<void> {
+  async #perform({ run }: Job, request: RunRequest, ask: number, about: Ask): Promise<void> {
     const answer = await answered(async () => {
       if (about.what === "read") return request.read(about.call, request.signal);
+      if (about.what === "tool") return callTool(request, about.call);
       await request.saveStep(about.name, about.value);
       return undefined;
     });
-    if (this.#job?.order.run === order.run) this.#tell({ say: "answer", ask, answer });
+    if (this.#job?.run === run) this.#tell({ say: "answer", ask, answer });
   }
 
   #reply({ number, run, about }: { readonly number: number; readonly run: number; readonly about: Question }): void {
@@ -193,7 +241,7 @@ export class WorkerThread {
   #answerTo(run: number, about: Question) {
     const job = this.#job;
     try {
-      if (job?.order.run !== run) throw interrupted("run_over", "the handling is over").error;
+      if (job?.run !== run || job.request === undefined) throw interrupted("run_over", "the handling is over").error;
       return { value: answerOf(job.request, about) };
     } catch (error) {
       return { error: encodeError(error) };
@@ -220,6 +268,16 @@ export class WorkerThread {
   }
 }
 
+function placeOf({ run, file, version }: LoadOrder): Pick<Job, "run" | "file" | "version"> {
+  return { run, file, version };
+}
+
+/** The result of a load whose thread was ended. */
+function unfinished(file: string): Evaluation {
+  const problem = mistake("load_timeout", "did not finish loading", { file, hint: "await no slow operation at the top of the file" });
+  return { problem, files: new Map() };
+}
+
 function answerOf(request: RunRequest, about: Question) {
   const { rules } = request;
   switch (about.what) {
@@ -234,6 +292,12 @@ function answerOf(request: RunRequest, about: Question) {
     case "intent-id":
       return request.newIntentId();
   }
+}
+
+/** A thread knows no absent server: its handler asks, and is refused here. */
+async function callTool({ callTool: reach, signal }: RunRequest, call: ToolCall): Promise<ToolAnswer> {
+  if (reach === undefined) throw new Refused("no_tool", `no server is reached here, so ${call.tool} has no answer`);
+  return reach(call, signal);
 }
 
 async function answered<Value>(work: () => Promise<Value>) {
@@ -251,6 +315,6 @@ function interrupted(code: AnyCode, message: string): Extract<RunResult, { reado
 /** The runtime has a definition that worked; until the file loads again, its events wait. */
 const UNLOADABLE_MS = 30 * SECOND;
 
-function unloadable({ clock }: RunRequest, reason: string): RunResult {
+function unloadable(clock: Clock, reason: string): RunResult {
   return { kind: "suspended", until: clock.now() + UNLOADABLE_MS, reason: `its definition cannot be loaded in a thread: ${reason}` };
 }

@@ -1,13 +1,14 @@
 /** The worker thread's side: loads definitions from their files, and runs one handling at a time like the runtime. */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
 import { loadModule } from "../../config/module-file.ts";
+import { mistake } from "../../config/problem.ts";
 import { systemClock, type Clock } from "../../core/clock.ts";
 import { Fatal, messageOf, Refused, Retryable } from "../../core/errors.ts";
 import { asJson } from "../../core/json.ts";
 import type { LogFields, Logger, LogLevel } from "../../core/log.ts";
 import { MINUTE } from "../../core/units.ts";
 import type { SpecialistDefinition } from "../../specialist/definition.ts";
-import type { HandlerRead, RunRequest } from "../../specialist/run-request.ts";
+import type { RunRequest } from "../../specialist/run-request.ts";
 import type { OperationRules } from "../../specialist/operation-rules.ts";
 import { capturePrints, collectPrints } from "../../specialist/prints.ts";
 import { runHandler, RunInterrupted, type EventHandler } from "../../specialist/run.ts";
@@ -17,13 +18,16 @@ import {
   encodeResult,
   type Answer,
   type Ask,
+  type AskAnswers,
   type FromWorker,
+  type LoadOrder,
   type Question,
   type QuestionAnswers,
   type RunOrder,
   type ToWorker,
 } from "./messages.ts";
 import { handlerOf } from "../../specialist/handlers.ts";
+import { shapeOf } from "./definition-shape.ts";
 
 /** Data that the runtime passes to a new thread. */
 export interface WorkerStart {
@@ -42,8 +46,15 @@ const MAX_LOG_LINES = 1_000;
 const system = systemClock();
 const { questions, answered, capturesPrints } = workerData as WorkerStart; // set by `worker-thread.ts`, of the same version
 const flag = new Int32Array(answered);
-const loaded = new Map<string, { readonly version: number; readonly specialist: Specialist }>();
-const asked = new Map<number, PromiseWithResolvers<HandlerRead | undefined>>();
+/** A default export, and the specialist that it defines once it is used. */
+interface Held {
+  readonly version: number;
+  readonly value: unknown;
+  specialist?: Specialist;
+}
+
+const loaded = new Map<string, Held>();
+const asked = new Map<number, PromiseWithResolvers<AskAnswers[Ask["what"]]>>();
 let asks = 0;
 let current: { readonly run: number; readonly abort: AbortController } | undefined;
 
@@ -68,15 +79,33 @@ async function perform(order: RunOrder): Promise<void> {
   tell({ say: "result", run, result: encodeResult(result) });
 }
 
+/** Loads a definition for the handlings that follow, and tells what it is. */
+async function evaluate({ run, file, version }: LoadOrder): Promise<void> {
+  tell({ say: "begun", run });
+  const module = await collectPrints(() => loggerFor(run, {})).during(() => loadModule(file, system));
+  const { files } = module;
+  if ("problem" in module) return tell({ say: "evaluated", run, problem: module.problem, files });
+  try {
+    const value: unknown = Reflect.get(module.exports, "default");
+    const shape = shapeOf(value);
+    loaded.set(file, { version, value });
+    tell({ say: "evaluated", run, shape, files });
+  } catch (error) {
+    const problem = mistake("definition_threw", `it threw while it was read: ${messageOf(error)}`, { file });
+    tell({ say: "evaluated", run, problem, files });
+  }
+}
+
 /** The runtime checked the definition when it loaded it. Throws if the file cannot be loaded now. */
-async function specialistOf({ file, version }: RunOrder): Promise<Specialist> {
-  const known = loaded.get(file);
-  if (known?.version === version) return known.specialist;
-  const module = await loadModule(file, system);
-  if ("problem" in module) throw new Refused(module.problem.code, module.problem.message);
-  const specialist = createSpecialist(Reflect.get(module.exports, "default") as SpecialistDefinition);
-  loaded.set(file, { version, specialist });
-  return specialist;
+async function specialistOf({ file, version, texts }: RunOrder): Promise<Specialist> {
+  let known = loaded.get(file);
+  if (known?.version !== version) {
+    const module = await loadModule(file, system, texts);
+    if ("problem" in module) throw new Refused(module.problem.code, module.problem.message);
+    known = { version, value: Reflect.get(module.exports, "default") };
+    loaded.set(file, known);
+  }
+  return (known.specialist ??= createSpecialist(known.value as SpecialistDefinition));
 }
 
 function requestOf(order: RunOrder, signal: AbortSignal): RunRequest {
@@ -86,12 +115,9 @@ function requestOf(order: RunOrder, signal: AbortSignal): RunRequest {
   return {
     ...request,
     rules: rulesByQuestion(),
-    read: async (call) => {
-      const result = await ask(run, { what: "read", call });
-      if (result === undefined) throw new Fatal("worker_confused", "a read was answered without a result");
-      return result;
-    },
-    saveStep: async (name, value) => void (await ask(run, { what: "saveStep", name, value })),
+    read: (call) => ask(run, { what: "read", call }),
+    callTool: (call) => ask(run, { what: "tool", call }),
+    saveStep: (name, value) => ask(run, { what: "saveStep", name, value }),
     newIntentId: () => question({ what: "intent-id" }),
     fetch: (input, init) => globalThis.fetch(input, init),
     clock,
@@ -118,12 +144,12 @@ function rulesByQuestion(): OperationRules {
   };
 }
 
-function ask(run: number, about: Ask): Promise<HandlerRead | undefined> {
+async function ask<What extends Ask["what"]>(run: number, about: Extract<Ask, { readonly what: What }>): Promise<AskAnswers[What]> {
   const number = ++asks;
-  const answer = Promise.withResolvers<HandlerRead | undefined>();
+  const answer = Promise.withResolvers<AskAnswers[Ask["what"]]>();
   asked.set(number, answer);
   tell({ say: "ask", run, ask: number, about });
-  return answer.promise;
+  return (await answer.promise) as AskAnswers[What]; // the runtime answers what was asked
 }
 
 let asking = 0;
@@ -144,7 +170,12 @@ function question<What extends Question["what"]>(about: Extract<Question, { read
   throw new Retryable("runtime_silent", `the runtime did not answer in ${ANSWER_MS} ms`);
 }
 
+/** Lines that come after the handling have nothing else that names their specialist. */
 function loggerOf({ run, request: { me, event } }: RunOrder): Logger {
+  return loggerFor(run, { handle: me.handle, event: event.id });
+}
+
+function loggerFor(run: number, about: LogFields): Logger {
   let lines = 0;
   const bound = (fields: LogFields): Logger => {
     const write = (level: LogLevel) => (message: string, more?: LogFields) => {
@@ -161,14 +192,16 @@ function loggerOf({ run, request: { me, event } }: RunOrder): Logger {
       child: (more) => bound({ ...fields, ...more }),
     };
   };
-  // Lines that come after the handling have nothing else that names their specialist.
-  return bound({ handle: me.handle, event: event.id });
+  return bound(about);
 }
 
 function hear(said: ToWorker): void {
   switch (said.say) {
     case "run":
       void perform(said);
+      return;
+    case "load":
+      void evaluate(said);
       return;
     case "abort":
       if (current?.run === said.run) current.abort.abort(new RunInterrupted("run_stopped", "the runtime stopped"));

@@ -104,11 +104,14 @@ export class Commits {
    * Runs at once and only adds rows that were decided before: nothing in it can be undone, and a failure loses the store, because memory
    * has changed already.
    */
-  add<Result>(run: () => Result): Result {
+  add<Result>(run: () => Result): Result;
+  /** The same with a value for it: a fact needs no closure of its own. */
+  add<Value, Result>(run: (value: Value) => Result, value: Value): Result;
+  add<Value, Result>(run: (value: Value | undefined) => Result, value?: Value): Result {
     this.begin();
     this.#added++;
     try {
-      return run();
+      return run(value);
     } catch (error) {
       throw this.#lose(error);
     }
@@ -136,6 +139,15 @@ export class Commits {
     if (this.#lost !== undefined) return Promise.reject(this.#lost);
     this.#atEndOfTurn();
     return waitIn(this.#hard, value);
+  }
+
+  /** Accepts nothing more: the file is damaged. */
+  damaged(verdict: string): void {
+    this.#lose(
+      new Fatal("store_lost", `the store is damaged: ${verdict}`, {
+        hint: "no more requests are sent; restore a backup, and keep the damaged file, because it records what was sent",
+      }),
+    );
   }
 
   /** Runs at once, in the open transaction; undone if it throws. */
@@ -227,10 +239,13 @@ export class Commits {
   /** A failed commit may have been written or not: nothing more is accepted, because only a restart reads the truth. */
   #lose(cause: unknown): RetinueError {
     if (this.#lost !== undefined) return this.#lost;
-    const lost = new Fatal("store_lost", `the store could not commit: ${messageOf(cause)}`, {
-      cause,
-      hint: "no more requests are sent; free disk space or repair the disk, then start again",
-    });
+    const lost =
+      cause instanceof Fatal && cause.code === "store_lost"
+        ? cause
+        : new Fatal("store_lost", `the store could not commit: ${messageOf(cause)}`, {
+            cause,
+            hint: "no more requests are sent; free disk space or repair the disk, then start again",
+          });
     this.#lost = lost;
     this.#open = false;
     try {

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { Misconfigured, messageOf, Retryable, RetinueError } from "../../core/errors.ts";
 import { realPath } from "../../core/real-path.ts";
 import { Checkpoints, LOG_PAGES } from "./checkpoints.ts";
+import { checkIntegrity, type IntegrityCheck } from "./integrity.ts";
 import { checkSchema, checkVersion, migrate, syncFolder } from "./schema.ts";
 import { storeUnwritable } from "./unwritable.ts";
 
@@ -17,6 +18,8 @@ export interface OpenDatabase {
   readonly sync: (() => Promise<void>) | undefined;
   /** Gets each commit, and is stopped before the file is closed. Undefined in memory and with `blocking`. */
   readonly checkpoints: Checkpoints | undefined;
+  /** Set while the file is checked beside its use: resolves with the damage, or with undefined. */
+  readonly damage?: Promise<string | undefined> | undefined;
   /** True for a copy in memory, which may be changed: its file stays as it is. */
   readonly isCopy?: boolean;
   /** Closes the file and releases it for other processes. */
@@ -34,6 +37,7 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
   const lock = path === MEMORY ? undefined : takeLock(path);
   let db: DatabaseSync | undefined;
   let log: number | undefined;
+  let check: IntegrityCheck | undefined;
   try {
     // Created before SQLite opens it, so that its log and shared memory get the same private mode.
     if (path !== MEMORY && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
@@ -48,7 +52,7 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
       PRAGMA cache_size = -32768;
       PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     `);
-    if (path !== MEMORY) quickCheck(db);
+    if (path !== MEMORY) check = checkIntegrity(db, path, blocking);
     migrate(db, path === MEMORY ? undefined : path);
     // From here on a commit does not wait for the disk; a caller that has to waits for `sync`.
     db.exec("PRAGMA synchronous = NORMAL");
@@ -57,6 +61,7 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
       log = openLog(path);
     }
   } catch (error) {
+    check?.stop();
     db?.close();
     lock?.close();
     if (error instanceof RetinueError) throw error;
@@ -68,7 +73,9 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
     db: open,
     sync: file === undefined ? undefined : blocking ? async () => fdatasyncSync(file) : () => syncData(file),
     checkpoints: path === MEMORY || blocking ? undefined : new Checkpoints(open, path),
+    damage: check?.damage,
     close() {
+      check?.stop();
       if (file !== undefined) closeSync(file);
       open.close();
       lock?.close();
@@ -175,13 +182,4 @@ function takeLock(path: string): DatabaseSync {
       })
     );
   }
-}
-
-function quickCheck(db: DatabaseSync): void {
-  const row = db.prepare("PRAGMA quick_check(1)").get();
-  const verdict = String(row?.["quick_check"]);
-  if (verdict !== "ok")
-    throw new Misconfigured("store_damaged", `the store is damaged: ${verdict}`, {
-      hint: "restore a backup; do not delete it, because it records what was sent",
-    });
 }

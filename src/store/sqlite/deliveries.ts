@@ -40,6 +40,8 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
     dues.forget(specialist);
     onNudged();
   };
+  const isVouched = ({ specialist, id }: DeliveryArrival["delivery"], events: readonly NewEvent[]): boolean =>
+    events.some((event) => vouched.get(specialist, event.id, id) !== undefined);
   /** Returns undefined if the delivery needs a row. */
   const putPlain = ({ delivery, plain }: DeliveryArrival, now: number): readonly NewEvent[] | "known" | undefined => {
     if (plain === undefined || plain.state !== "done" || plain.events.length === 0 || plain.nudges.length > 0) return undefined;
@@ -48,13 +50,13 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
     const fresh: NewEvent[] = [];
     for (const event of plain.events) {
       const word = fresh.length === 0 ? (plain.kind ?? "") : undefined;
-      if (inbox.insertEvent(event, now, { delivery: id, word })) fresh.push(event);
+      if (inbox.insertEvent(event, now, id, word)) fresh.push(event);
     }
     if (fresh.length > 0) {
       counted(specialist, plain.kind ?? "");
       return fresh;
     }
-    return plain.events.some((event) => vouched.get(specialist, event.id, id) !== undefined) ? "known" : undefined;
+    return isVouched(delivery, plain.events) ? "known" : undefined;
   };
 
   return {
@@ -95,17 +97,18 @@ function createCounts(db: DatabaseSync, told: Loaded["told"]) {
   const count = db.prepare(`
     INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, 'done', ?)
     ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + excluded.n`);
-  let counts = new Map<string, { readonly specialist: Handle; readonly kind: string; n: number }>();
+  /** By specialist: each has few words, which are compared. */
+  let counts = new Map<Handle, { readonly specialist: Handle; readonly kind: string; n: number }[]>();
   const counted = (specialist: Handle, kind: string): void => {
-    const name = `${specialist}\n${kind}`;
-    const known = counts.get(name);
-    if (known === undefined) counts.set(name, { specialist, kind, n: 1 });
-    else known.n++;
+    const words = counts.get(specialist);
+    if (words === undefined) return void counts.set(specialist, [{ specialist, kind, n: 1 }]);
+    for (const word of words) if (word.kind === kind) return void word.n++;
+    words.push({ specialist, kind, n: 1 });
   };
   for (const { specialist, word } of told) counted(specialist, word);
   const flushCounts = (): void => {
-    for (const { specialist, kind, n } of counts.values()) count.run(specialist, kind, n);
+    for (const { specialist, kind, n } of [...counts.values()].flat()) count.run(specialist, kind, n);
     counts = new Map();
   };
-  return { counted, flushCounts, pendingCounts: () => [...counts.values()] };
+  return { counted, flushCounts, pendingCounts: () => [...counts.values()].flat() };
 }

@@ -5,7 +5,7 @@ import type { Lane } from "../../contract/operations.ts";
 import { isFree, isReadyIn, expires } from "../../live/live-intent.ts";
 import type { Present } from "../../live/present.ts";
 import { WORK_KINDS, type FirstDue, type WorkKind, type SourceStore } from "../sources.ts";
-import { maybeNumber, textOf } from "./rows.ts";
+import { maybeNumber, textOf } from "./columns.ts";
 import { IS_SCHEDULE } from "./sources.ts";
 
 /** First due times of the kinds of work that have rows. */
@@ -88,9 +88,12 @@ function earlier(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined ? b : b === undefined ? a : Math.min(a, b);
 }
 
+const NO_WORK: Work = { events: undefined, intents: undefined, doubts: undefined };
+
 /** Without `lanes`, intents of all lanes count, and those that wait for an earlier one too. */
 function workOf(present: Present, specialist: Handle, lanes?: readonly Lane[]): Work {
   const mine = present.of(specialist);
+  if (mine.events.size === 0 && mine.intents.size === 0 && (mine.queue ?? mine.waiting) === undefined) return NO_WORK;
   let [events, intents, doubts]: (number | undefined)[] = present.hasNext(specialist) ? [0] : [];
   for (const { state, isClaimed, notBefore } of mine.events.values())
     if (state === "ready" && !isClaimed) events = earlier(events, notBefore);

@@ -3,28 +3,25 @@ import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
 import type { LiveEvent } from "../../live/live-event.ts";
 import { FAILED_NOTE, readNote } from "../failure.ts";
-import type { EventRow, FailureGroup, HistoryStore } from "../history.ts";
+import { MAX_EVENTS_LOOKED_AT, type EventRow, type FailureGroup, type HistoryStore } from "../history.ts";
 import { OPEN } from "./fold.ts";
 import type { HistoryParts } from "./history.ts";
-import { jsonOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { jsonOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 
-type EventHistory = Pick<HistoryStore, "findEvents" | "eventsAbout" | "eventOf" | "failing" | "failedEvents">;
+type EventHistory = Pick<HistoryStore, "findEvents" | "eventsAbout" | "eventsOf" | "eventOf" | "failing" | "failedEvents">;
 
-/** Every specialist with events, even one without a row, which has sent nothing yet. Walks the index of event ids. */
-const WITH_HANDLES = `WITH RECURSIVE known (handle) AS (
-  SELECT min(specialist) FROM main.event
-  UNION ALL SELECT (SELECT min(specialist) FROM main.event WHERE specialist > handle) FROM known WHERE handle IS NOT NULL)`;
 const COLUMNS = "event.seq, event.specialist, event.id, event.kind, event.payload, event.created_at";
 
 export function createEventHistory(db: DatabaseSync, { present, rows, settle }: HistoryParts): EventHistory {
-  const byId = db.prepare(`
-    ${WITH_HANDLES} SELECT ${COLUMNS} FROM main.event WHERE specialist IN (SELECT handle FROM known) AND id = ? ORDER BY seq DESC LIMIT 0 + ?`);
+  const byId = db.prepare(`SELECT ${COLUMNS} FROM main.event WHERE id = ? ORDER BY seq DESC LIMIT 0 + ?`);
   const one = db.prepare(`SELECT ${COLUMNS} FROM main.event WHERE seq = ?`);
   // An event id is kind:object, or kind:object#occurrence; "$" follows "#".
   const about = db.prepare(`
-    ${WITH_HANDLES} SELECT ${COLUMNS} FROM known JOIN json_each(?1) AS name
-    JOIN main.event ON event.specialist = known.handle AND event.id >= name.value AND event.id < name.value || '$'
+    SELECT ${COLUMNS} FROM json_each(?1) AS name CROSS JOIN main.event ON event.id >= name.value AND event.id < name.value || '$'
     WHERE event.id = name.value OR substr(event.id, length(name.value) + 1, 1) = '#' ORDER BY event.seq DESC LIMIT 0 + ?2`);
+  const newest = db.prepare(`
+    SELECT ${COLUMNS} FROM (SELECT * FROM main.event ORDER BY seq DESC LIMIT ${MAX_EVENTS_LOOKED_AT}) AS event
+    WHERE specialist = ? ORDER BY seq DESC LIMIT 0 + ?`);
   const endOf = createEndOf(db);
   const eventRow = (row: Row): EventRow => {
     const seq = numberOf(row, "seq");
@@ -53,6 +50,10 @@ export function createEventHistory(db: DatabaseSync, { present, rows, settle }: 
       settle();
       const names = objects.flatMap((object) => kinds.map((kind) => `${kind}:${object}`));
       return about.all(JSON.stringify(names), limit).map(eventRow);
+    },
+    async eventsOf(specialist, limit) {
+      settle();
+      return newest.all(specialist, limit).map(eventRow);
     },
     ...createFailures(db, settle, (seq) => one.all(seq).map(eventRow)),
   };

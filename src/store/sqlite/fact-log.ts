@@ -9,19 +9,13 @@ import type { Commits } from "./commits.ts";
 /** Called with each fact after it is applied: for oracles. */
 export type Observe = (fact: Fact, present: Present) => void;
 
-export interface EventOrigin {
-  readonly begun: boolean;
-  readonly delivery?: string | undefined;
-  readonly word?: string | undefined;
-}
-
 export interface FactLog {
   /** The number of the next fact. */
   readonly next: number;
   /** Adds a decided fact with the next number; it is committed with everything else of this turn. */
   add(fact: Fact): void;
-  /** Adds an event if it is new. */
-  addEvent(event: NewEvent, at: number, how: EventOrigin): EventFact | undefined;
+  /** Adds an event if it is new. With the delivery that reported it and has no row of its own, and the network's word for that. */
+  addEvent(event: NewEvent, at: number, begun: boolean, delivery?: string, word?: string): EventFact | undefined;
 }
 
 /** The changed fields as JSON; null for undefined, because that replaces a value too. */
@@ -42,23 +36,22 @@ export function createLog(db: DatabaseSync, commits: Commits, present: Present, 
     observe?.(fact, present);
     return fact;
   };
+  const addOne = (fact: Fact): void => {
+    insert.one(fact);
+    take(fact);
+  };
+  const addNew = (fact: EventFact): EventFact | undefined => (insert.event(fact) ? take(fact) : undefined);
   return {
     get next() {
       return present.last + 1;
     },
-    add: (fact) =>
-      commits.add(() => {
-        insert.one(fact);
-        take(fact);
-      }),
-    addEvent: (event, at, { begun, delivery, word }) =>
-      commits.add(() => {
-        const { specialist, id, kind, thread, payload, via, hops } = event;
-        const seq = present.last + 1;
-        const text = JSON.stringify(payload);
-        const fact: EventFact = { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery, word };
-        return insert.event(fact) ? take(fact) : undefined;
-      }),
+    add: (fact) => commits.add(addOne, fact),
+    addEvent(event, at, begun, delivery, word) {
+      const { specialist, id, kind, thread, payload, via, hops } = event;
+      const seq = present.last + 1;
+      const text = JSON.stringify(payload);
+      return commits.add(addNew, { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery, word });
+    },
   };
 }
 

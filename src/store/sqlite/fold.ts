@@ -15,7 +15,7 @@ import { createIntentRows } from "./intent-rows.ts";
 const FOLD_MS = 5 * SECOND;
 const FOLD_FACTS = 4_096;
 /** Settled intents are written in slices of this size, because a fold of thousands would delay everything else. */
-const SETTLED_AT_ONCE = 64;
+const SETTLED_AT_ONCE = 128;
 
 /** State of a row of `open` whose fact says everything. */
 export const UNCHANGED = "{}";

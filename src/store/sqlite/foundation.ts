@@ -1,15 +1,16 @@
 /** The common parts of the store: the file, the memory, the log, and the tables that are rows. */
 import type { Present } from "../../live/present.ts";
 import { Commits } from "./commits.ts";
-import { ControlTable } from "./controls.ts";
+import { ControlTable } from "./control-table.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "./database.ts";
 import { openReadOnlyDatabase } from "./reading.ts";
-import type { SqliteStoreOptions } from "./options.ts";
+import type { SqliteStoreOptions } from "./store-options.ts";
 import { QuotaTable } from "./quota.ts";
 import { RestoredTable } from "./restore-detection.ts";
 import { SpendingTable } from "./spending.ts";
 import { createFolding, type Folding } from "./fold.ts";
 import { createRows, load, type FactRows, type Loaded } from "./load.ts";
+import { damageOf } from "./integrity.ts";
 import { createLog, type FactLog } from "./fact-log.ts";
 import { createObligations, type KeyObligations } from "./obligations.ts";
 import { createDues, type Dues } from "./due-work.ts";
@@ -43,7 +44,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
   const { db } = database;
   const path = options.database === undefined && options.path !== MEMORY ? options.path : undefined;
   const rows = createRows(db);
-  const { present, uncounted, told } = load(rows);
+  const { present, uncounted, told } = loadFrom(database, rows);
   const guardian = new ControlTable(db);
   const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC") });
   const restored = new RestoredTable(db, path);
@@ -77,6 +78,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
       options.onLost?.(error);
     },
   });
+  void database.damage?.then((verdict) => verdict !== undefined && commits.damaged(verdict));
   const log = createLog(db, commits, present, options.observe);
   const folding = createFolding(db, { present, flushQuota: () => quota.flush(), flushCounts: () => deliveries.flushCounts() });
   const settle = (): void => {
@@ -90,6 +92,15 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
   };
   const tables = { quota, spending, guardian, restored };
   return { ...tables, db, path, rows, present, told, commits, log, folding, settle, dues, debts, deliveries, close };
+}
+
+function loadFrom(database: OpenDatabase, rows: FactRows): Loaded {
+  try {
+    return load(rows);
+  } catch (error) {
+    database.close();
+    throw damageOf(error) ?? error;
+  }
 }
 
 function inTransaction(db: OpenDatabase["db"], run: () => void): void {

@@ -10,7 +10,7 @@ import { claimable, type LiveEvent } from "../../live/live-event.ts";
 import type { EventFields } from "../../live/facts.ts";
 import type { Present } from "../../live/present.ts";
 import type { Commits } from "./commits.ts";
-import { jsonOf, numberOf, textOf } from "./rows.ts";
+import { jsonOf, numberOf, textOf } from "./columns.ts";
 import type { WatchWriter } from "./sources.ts";
 import type { FactLog } from "./fact-log.ts";
 import type { OpenRows } from "./load.ts";
@@ -26,11 +26,7 @@ export interface InboxParts {
 }
 
 /** Inserts an event if it is new, inside a transaction the caller owns. The outbox uses it too, for receipts of intents. */
-export type InsertEvent = (
-  event: NewEvent,
-  now: number,
-  reportedBy?: { readonly delivery: string; readonly word: string | undefined },
-) => boolean;
+export type InsertEvent = (event: NewEvent, now: number, delivery?: string, word?: string) => boolean;
 
 export interface Inbox extends InboxStore {
   readonly hasRoomForEvents: (specialist: Handle) => boolean;
@@ -46,8 +42,8 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
   const change = createChange(log);
   const { claim, claimed } = createClaims(db, { present, rows }, change);
   /** An event without others before it is claimed next: its fact counts it as begun at once. */
-  const insertEvent: InsertEvent = (event, now, reportedBy) =>
-    log.addEvent(event, now, { begun: present.eventCount(event.specialist) === 0, ...reportedBy }) !== undefined;
+  const insertEvent: InsertEvent = (event, now, delivery, word) =>
+    log.addEvent(event, now, present.eventCount(event.specialist) === 0, delivery, word) !== undefined;
 
   const put = (arrival: Arrival, now: number) => {
     const fresh = arrival.events.filter((event) => insertEvent(event, now));
@@ -73,8 +69,8 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
       if (arrival.events.some(({ via }) => via === "webhook")) await commits.synced();
       return result;
     },
-    claimEvents: (specialist, now, limit) =>
-      present.eventCount(specialist) === 0 ? NO_EVENTS : claim(specialist, now, limit).map((event) => claimed(event, now)),
+    claimEvents: (specialist, now, limit, hasRoom) =>
+      present.eventCount(specialist) === 0 ? NO_EVENTS : claim(specialist, now, limit, hasRoom).map((event) => claimed(event, now)),
     committed: () => commits.committed(),
     retryEvent(seq, { notBefore, failed, note }) {
       const event = present.events.get(seq);
@@ -120,9 +116,9 @@ function createClaims(db: DatabaseSync, { present, rows }: Pick<InboxParts, "pre
       present.putEvent(event);
     }
   };
-  const claim = (specialist: Handle, now: number, limit: number): readonly LiveEvent[] => {
+  const claim = (specialist: Handle, now: number, limit: number, hasRoom?: (kind: string) => boolean): readonly LiveEvent[] => {
     fill(specialist, now);
-    const { taken, poisoned } = claimable(present.of(specialist).events.values(), now, limit, () => present.hasLastChance());
+    const { taken, poisoned } = claimable(present.of(specialist).events.values(), now, limit, () => present.hasLastChance(), hasRoom);
     for (const event of poisoned)
       change(event, now, {
         state: "parked",

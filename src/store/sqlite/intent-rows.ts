@@ -6,7 +6,7 @@ import { asHandle, asIntentId } from "../../core/ids.ts";
 import { LIVE, type LiveIntent } from "../../live/live-intent.ts";
 import type { Intent } from "../../outbox/intent.ts";
 import { sqlStates, stateOf } from "./intent-states.ts";
-import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
+import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./columns.ts";
 
 export interface IntentRows {
   write(intents: readonly LiveIntent[]): void;
@@ -73,15 +73,18 @@ export function createIntentRows(db: DatabaseSync): IntentRows {
   const has = db.prepare("SELECT 1 FROM main.intent WHERE seq = ?");
   const one = select("WHERE seq = ?");
   const byId = select("WHERE id = ?");
+  /** Filled anew for each statement. */
+  const group: Value[] = Array.from({ length: COLUMNS.length * AT_ONCE }, () => null);
+  const alone: Value[] = group.slice(0, COLUMNS.length);
   return {
     write(all) {
       const whole = all.length - (all.length % AT_ONCE);
-      let values: Value[] = [];
-      for (const [n, intent] of all.entries()) {
-        addValues(values, intent);
-        if (n < whole && n % AT_ONCE !== AT_ONCE - 1) continue;
-        (n < whole ? several : single).run(...values);
-        values = [];
+      for (let n = 0; n < all.length; n++) {
+        const intent = all[n];
+        if (intent === undefined) continue;
+        setValues(n < whole ? group : alone, n < whole ? (n % AT_ONCE) * COLUMNS.length : 0, intent);
+        if (n >= whole) single.run(...alone);
+        else if (n % AT_ONCE === AT_ONCE - 1) several.run(...group);
       }
     },
     *live() {
@@ -96,43 +99,42 @@ export function createIntentRows(db: DatabaseSync): IntentRows {
 type Value = string | number | null;
 
 /** In the order of the columns. */
-function addValues(values: Value[], i: LiveIntent): void {
-  values.push(
-    i.seq,
-    i.id,
-    i.specialist,
-    i.eventSeq,
-    i.ordinal,
-    i.operation,
-    i.target ?? null,
-    i.targetIntent ?? null,
-    JSON.stringify(i.input),
-    i.effect,
-    i.lane,
-    i.thread ?? null,
-    i.author ?? null,
-    i.textHash ?? null,
-    i.conflictKey,
-    i.hops,
-    i.label ?? null,
-    i.data === undefined ? null : JSON.stringify(i.data),
-    i.state,
-    i.attempt,
-    i.everUnknown ? 1 : 0,
-    i.nextAt,
-    i.checks,
-    i.sentAt ?? null,
-    i.expiresAt ?? null,
-    i.createdRef ?? null,
-    i.code ?? null,
-    i.message ?? null,
-    i.createdAt,
-    i.settledAt ?? null,
-    i.unanswered,
-    i.firstRequest ?? null,
-    i.lastRequest ?? null,
-    i.last,
-  );
+function setValues(values: Value[], from: number, i: LiveIntent): void {
+  let at = from;
+  values[at++] = i.seq;
+  values[at++] = i.id;
+  values[at++] = i.specialist;
+  values[at++] = i.eventSeq;
+  values[at++] = i.ordinal;
+  values[at++] = i.operation;
+  values[at++] = i.target ?? null;
+  values[at++] = i.targetIntent ?? null;
+  values[at++] = JSON.stringify(i.input);
+  values[at++] = i.effect;
+  values[at++] = i.lane;
+  values[at++] = i.thread ?? null;
+  values[at++] = i.author ?? null;
+  values[at++] = i.textHash ?? null;
+  values[at++] = i.conflictKey;
+  values[at++] = i.hops;
+  values[at++] = i.label ?? null;
+  values[at++] = i.data === undefined ? null : JSON.stringify(i.data);
+  values[at++] = i.state;
+  values[at++] = i.attempt;
+  values[at++] = i.everUnknown ? 1 : 0;
+  values[at++] = i.nextAt;
+  values[at++] = i.checks;
+  values[at++] = i.sentAt ?? null;
+  values[at++] = i.expiresAt ?? null;
+  values[at++] = i.createdRef ?? null;
+  values[at++] = i.code ?? null;
+  values[at++] = i.message ?? null;
+  values[at++] = i.createdAt;
+  values[at++] = i.settledAt ?? null;
+  values[at++] = i.unanswered;
+  values[at++] = i.firstRequest ?? null;
+  values[at++] = i.lastRequest ?? null;
+  values[at++] = i.last;
 }
 
 function maybe(row: Row | undefined): LiveIntent | undefined {

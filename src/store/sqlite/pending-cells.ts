@@ -9,17 +9,17 @@ export interface PendingCell {
   readonly count: number;
 }
 
+type Counted = Omit<PendingCell, "count"> & { count: number };
+
 export class PendingCells {
-  #cells = new Map<KeyId, PendingCell[]>();
+  #cells = new Map<KeyId, Counted[]>();
 
   /** Adds to a cell. A key has one or two between two folds: the answers of some seconds share them. */
-  add(cell: PendingCell): void {
-    const cells = this.#cells.get(cell.key);
-    if (cells === undefined) return void this.#cells.set(cell.key, [cell]);
-    const at = cells.findIndex((known) => known.cell === cell.cell && known.span === cell.span && known.slot === cell.slot);
-    const known = cells[at];
-    if (known === undefined) cells.push(cell);
-    else cells[at] = { ...cell, count: known.count + cell.count };
+  add(key: KeyId, span: number, cell: number, slot: number, count: number): void {
+    const cells = this.#cells.get(key);
+    if (cells === undefined) return void this.#cells.set(key, [{ key, span, cell, slot, count }]);
+    for (const known of cells) if (known.cell === cell && known.span === span && known.slot === slot) return void (known.count += count);
+    cells.push({ key, span, cell, slot, count });
   }
 
   of(key: KeyId): readonly PendingCell[] {

@@ -308,8 +308,8 @@ export class QuotaTable {
   }
 
   #addPending(key: KeyId, { hourCell, dayCell, slot, count }: CellDelta): void {
-    this.#pending.add({ key, span: SPAN.hour, cell: hourCell, slot, count });
-    this.#pending.add({ key, span: SPAN.day, cell: dayCell, slot, count });
+    this.#pending.add(key, SPAN.hour, hourCell, slot, count);
+    this.#pending.add(key, SPAN.day, dayCell, slot, count);
   }
 
   /** Stores a cell of the memory. */

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { JUMP_MS } from "../../limits/ledger-clock.ts";
 import type { IntentFields } from "../../live/facts.ts";
-import { MOVERS, TIMED, UNDATED, UNDER_WAY, type IntentState } from "../../outbox/intent.ts";
+import { TRANSITIONS, TIMED, UNDATED, UNDER_WAY, type IntentState } from "../../outbox/intent.ts";
 import type { Present } from "../../live/present.ts";
 import type { Recovered } from "../store.ts";
 import { createPullIn } from "./due-dates.ts";
@@ -49,7 +49,7 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, restored
   const doubts = (now: number, firstCheck: number): number => {
     let found = 0;
     for (const { seq, state, effect } of present.intents.values()) {
-      if (!isIn(MOVERS.recovery.from, state)) continue;
+      if (!isIn(TRANSITIONS.recovery.from, state)) continue;
       const next = effect === "idempotent" ? "ready" : "in_doubt";
       move(seq, now, { state: next, everUnknown: true, nextAt: firstCheck, code: "outcome_unknown", message: LOST });
       found++;
@@ -61,7 +61,7 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, restored
     let found = 0;
     for (const specialist of present.specialists()) unqueue(present, rows, specialist);
     for (const { seq, state, effect, targetIntent, target, sentAt } of present.intents.values()) {
-      if (!isIn(MOVERS.restoration.from, state) || effect === "idempotent") continue;
+      if (!isIn(TRANSITIONS.restoration.from, state) || effect === "idempotent") continue;
       const waits = state === "proposed" || (targetIntent !== undefined && target === undefined);
       const why = { everUnknown: true, sentAt: sentAt ?? from, nextAt: firstCheck, code: RESTORED_CODE, message: RESTORED_MESSAGE };
       move(seq, now, { ...why, ...(waits ? {} : { state: "in_doubt" }) });

@@ -10,10 +10,10 @@ import type { Present } from "../../live/present.ts";
 import type { DraftIntent, IntentRefusal, StoredIntent } from "../../specialist/intent-draft.ts";
 import type { FinishedRun, RunStore } from "../runs.ts";
 import type { Commits } from "./commits.ts";
-import type { ControlTable } from "./controls.ts";
+import type { ControlTable } from "./control-table.ts";
 import { OPEN } from "./fold.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoreDetection, type RestoredTable } from "./restore-detection.ts";
-import { objectOf } from "./rows.ts";
+import { objectOf } from "./columns.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { IntentRows } from "./intent-rows.ts";
 import type { FactLog } from "./fact-log.ts";
@@ -54,6 +54,20 @@ export function createRuns(
   const late = db.prepare(`INSERT OR REPLACE INTO main.open (kind, seq, state) VALUES (${OPEN.late}, ?, ?)`);
   const decide = createDecide({ present, intents, words });
 
+  /** The rows of a run beside its fact: most runs have none. */
+  const writeBeside = (
+    run: FinishedRun,
+    decided: readonly Decided[],
+    { hasSteps, isLate }: { readonly hasSteps: boolean; readonly isLate: boolean },
+  ): void =>
+    commits.add(() => {
+      if (hasSteps) forget.run(run.seq);
+      if (isLate) late.run(run.seq, JSON.stringify({ at: run.now }));
+      if (run.state !== undefined) state.save(run.specialist, run.state, run.now);
+      for (const { stored, review } of decided)
+        if (review !== undefined) guardian.ask({ intent: stored.id, ...review, askedAt: run.now }, run.specialist);
+    });
+
   const finish = (run: FinishedRun, isOrdered = false): readonly StoredIntent[] => {
     const event = present.events.get(run.seq);
     if (event?.isClaimed !== true || event.specialist !== run.specialist)
@@ -61,13 +75,9 @@ export function createRuns(
     // A person's order is new.
     const doubt = isOrdered || run.intents.length === 0 ? undefined : restored.doubtful(run.seq, run.now);
     const decided = decide(run, doubt);
-    commits.add(() => {
-      if (event.hasSteps) forget.run(run.seq);
-      if (run.now - event.createdAt > LATE_MS) late.run(run.seq, JSON.stringify({ at: run.now }));
-      if (run.state !== undefined) state.save(run.specialist, run.state, run.now);
-      for (const { stored, review } of decided)
-        if (review !== undefined) guardian.ask({ intent: stored.id, ...review, askedAt: run.now }, run.specialist);
-    });
+    const isLate = run.now - event.createdAt > LATE_MS;
+    if (event.hasSteps || isLate || run.state !== undefined || decided.some(({ review }) => review !== undefined))
+      writeBeside(run, decided, { hasSteps: event.hasSteps, isLate });
     const { specialist, seq, now } = run;
     log.add({ seq: log.next, fact: "run", event: seq, specialist, at: now, intents: decided.map(({ seed }) => seed) });
     for (const { receipt } of decided) if (receipt !== undefined) insertEvent(receipt, now);
@@ -85,7 +95,7 @@ export function createRuns(
     // Nothing of a run leaves before an admission, which reaches the disk together with all earlier writes.
     finishRun: (run) => finish(run),
     async recordRun(event, run) {
-      const fact = log.addEvent(event, run.now, { begun: true });
+      const fact = log.addEvent(event, run.now, true);
       const live = fact === undefined ? undefined : present.events.get(fact.seq);
       if (live === undefined) throw new Refused("run_superseded", `event ${event.id} of ${event.specialist} exists already`);
       live.isClaimed = true;

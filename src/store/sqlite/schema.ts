@@ -17,6 +17,7 @@ import { LEFTOVERS } from "./migrations/0012-leftovers.ts";
 import { FAILURES } from "./migrations/0013-failures.ts";
 import { FACTS } from "./migrations/0014-facts.ts";
 import { QUOTA_CLOCK } from "./migrations/0015-quota-clock.ts";
+import { EVENT_INDEX } from "./migrations/0016-event-index.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The number of applied ones is the schema's version. */
@@ -36,6 +37,7 @@ const MIGRATIONS: readonly string[] = [
   FAILURES,
   FACTS,
   QUOTA_CLOCK,
+  EVENT_INDEX,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,38 +1,11 @@
 /** One specialist for a year: what only shows in the long run, such as summer time, forgetting, and doubts far apart. */
 import { expect, test } from "vitest";
-import { defineSpecialist } from "retinue";
 import { simulate } from "../../../src/simulation/simulate.ts";
 import { verdict } from "../../harness/simulation-verdict.ts";
-
-/** A quiet one: a digest every night in the hour that summer time skips and repeats. */
-const yearling = defineSpecialist({
-  handle: "yearling",
-  watch: { feed: { maxAge: "48h" } },
-  may: ["posts.create", "posts.reply"],
-  schedules: {
-    digest: { cron: "30 1 * * *", zone: "Europe/London", onMissed: "once", run: (act) => void act.post(`Digest of ${act.now}`) },
-  },
-  on: { "post.created": (post, act) => void act.reply(post, `Noted: ${post.id}`, { expiresIn: "1d" }) },
-});
-
-const crowd = { postsPerHour: 0.1, repliesPerHour: 0.02, jobsPerHour: 0, followsPerHour: 0, takesPerHour: 0 };
-const faults = {
-  crashes: 1,
-  stopsPerDay: 0.2,
-  outagesPerDay: 0.05,
-  clockJumpsPerDay: 0.1,
-  keyRotationsPerDay: 0.05,
-  haltsPerDay: 0.05,
-  refusedConnections: 0.02,
-  lostRequests: 0.05,
-  lostReplies: 0.05,
-  lateLandings: 0.05,
-  failedAfter: 0.05,
-  limited: 0.02,
-};
+import { yearOf } from "../../harness/simulation-yearling.ts";
 
 test("the promises hold for a specialist-year", { timeout: 600_000 }, async () => {
-  const run = await simulate({ specialists: [yearling], seed: 1, days: 365, crowd, faults });
+  const run = await simulate(yearOf(1));
   expect(verdict(run)).toBe("kept");
   expect(run.tally.crashes).toBeGreaterThan(100);
   expect(run.tally.effects).toBeGreaterThan(1_000); // rows are of the last weeks only

@@ -55,7 +55,7 @@ function requestFor({ kind, saved = new Map<string, Json>(), ...rest }: Handling
       return { value: { kind: "post", id: target ?? "", content: `what ${target} says` } };
     },
     saveStep: async (name, value) => void saved.set(name, value),
-    newIntentId: () => newIntentId(random),
+    newIntentId: () => newIntentId(random, NOW),
     fetch: () => Promise.reject(new Error("nothing to fetch")),
     clock: { ...clock, now: () => NOW },
     log,
@@ -306,6 +306,6 @@ describe("a thread of its own", () => {
 
   it("is refused to a definition that came from no file", () => {
     const made = createSpecialist({ handle: "made", isolate: "worker" });
-    expect(() => isolation.check(made)).toThrow(expect.objectContaining({ code: "isolate_needs_file" }) as Error);
+    expect(() => isolation.use(made)).toThrow(expect.objectContaining({ code: "isolate_needs_file" }) as Error);
   });
 });

@@ -1,0 +1,53 @@
+/** The shape of a definition that was loaded in a thread: its data as they are, and a mark in the place of each function. */
+import { Fatal } from "../../core/errors.ts";
+
+export type Shape =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "function" | "promise" | "foreign" }
+  | { readonly kind: "list"; readonly items: readonly Shape[] }
+  | { readonly kind: "object"; readonly members: readonly (readonly [string, Shape])[] };
+
+/** A deeper value is no definition, or contains itself. */
+const MAX_DEPTH = 64;
+/** Values of one definition, so that one which contains itself many times ends too. */
+const MAX_VALUES = 200_000;
+
+export function shapeOf(value: unknown): Shape {
+  let left = MAX_VALUES;
+  const visit = (one: unknown, depth: number): Shape => {
+    if (typeof one === "function") return { kind: "function" };
+    if (typeof one === "symbol" || left-- <= 0 || depth > MAX_DEPTH) return { kind: "foreign" };
+    if (typeof one !== "object" || one === null) return { kind: "value", value: one };
+    if (Array.isArray(one)) return { kind: "list", items: one.map((item: unknown) => visit(item, depth + 1)) };
+    if ("then" in one) return { kind: "promise" };
+    const prototype: unknown = Object.getPrototypeOf(one);
+    if (prototype !== Object.prototype && prototype !== null) return { kind: "foreign" };
+    return { kind: "object", members: Object.entries(one).map(([name, member]) => [name, visit(member, depth + 1)]) };
+  };
+  return visit(value, 0);
+}
+
+/** A value of this shape, which the checks judge as they judge the original. Its functions only stand for those in the thread. */
+export function standIn(shape: Shape): unknown {
+  switch (shape.kind) {
+    case "value":
+      return shape.value;
+    case "function":
+      return elsewhere;
+    case "promise":
+      return new Promise(() => undefined);
+    case "foreign":
+      return new Foreign();
+    case "list":
+      return shape.items.map(standIn);
+    case "object":
+      return Object.fromEntries(shape.members.map(([name, member]) => [name, standIn(member)]));
+  }
+}
+
+/** An object of a class, which no definition contains. */
+class Foreign {}
+
+function elsewhere(): never {
+  throw new Fatal("worker_confused", "a behaviour that runs in a thread was called in this one");
+}

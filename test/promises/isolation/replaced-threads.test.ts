@@ -1,0 +1,91 @@
+/** Definitions under development: their code runs in threads only, each edit replaces a thread, and nothing of the old version stays. */
+import { expect, onTestFinished, test } from "vitest";
+import { develop, type Developing } from "../../harness/developing.ts";
+
+async function developing(files: { readonly [path: string]: string }): Promise<Developing> {
+  const project = await develop(files);
+  onTestFinished(() => project.close());
+  return project;
+}
+
+const SCOUT = `import { words } from "../lib/words.ts";
+import { isMainThread } from "node:worker_threads";
+const loadedIn: string = isMainThread ? "main" : "thread";
+export default {
+  handle: "scout",
+  on: {
+    "post.created": (_post, act) => { act.state = { words, loadedIn }; },
+    "mention.created": async (_post, act) => { await act.step("wait", () => "waited"); act.state = { words }; },
+  },
+};
+`;
+const FILES = { "agents/scout.ts": SCOUT, "lib/words.ts": 'export const words: string = "one";' };
+const state = async (project: Developing) => project.handle("scout", "post.created");
+
+test("a definition and its imports run in a thread only, and an edit of an import is used, also outside the folder of definitions", async () => {
+  const project = await developing(FILES);
+  expect(await state(project)).toMatchObject({ kind: "finished", state: { words: "one", loadedIn: "thread" } });
+  await project.edit("lib/words.ts", 'export const words: string = "two";', "scout has a new definition");
+  expect(await state(project)).toMatchObject({ state: { words: "two", loadedIn: "thread" } });
+});
+
+test("work under way ends on the version that began it", async () => {
+  const project = await developing(FILES);
+  const waits = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const saveStep = async (): Promise<void> => {
+    begun.resolve();
+    await waits.promise;
+  };
+  const old = project.handle("scout", "mention.created", { saveStep });
+  await begun.promise;
+  await project.edit("lib/words.ts", 'export const words: string = "two";', "scout has a new definition");
+  expect(await state(project)).toMatchObject({ state: { words: "two" } });
+  waits.resolve();
+  expect(await old).toMatchObject({ kind: "finished", state: { words: "one" } });
+});
+
+test("after a broken edit the last good version goes on, in new threads too; the place and its code are told, and a mend is used", async () => {
+  const project = await developing(FILES);
+  await project.edit("lib/words.ts", "export const words: string = ;", "scout keeps its last working definition");
+  expect(project.told.at(-1)).toContain("lib/words.ts:1:30 cannot be used: syntax error");
+  expect(project.told.at(-1)).toContain("in: export const words: string = ;");
+  const handlings = [state(project), state(project), state(project)];
+  expect(await Promise.all(handlings)).toMatchObject(Array.from(handlings, () => ({ state: { words: "one" } })));
+  await project.edit("agents/scout.ts", SCOUT.replace('handle: "scout"', 'handle: "scout", mya: []'), "keeps its last working definition");
+  await project.edit("lib/words.ts", 'export const words = "two";', "keeps its last working definition: agents/scout.ts cannot be used");
+  expect(await state(project)).toMatchObject({ state: { words: "one" } });
+  await project.edit("agents/scout.ts", SCOUT, "scout has a new definition");
+  expect(await state(project)).toMatchObject({ state: { words: "two" } });
+});
+
+test("an edit of one definition leaves the others alone, and names what it changes", async () => {
+  const quill = 'export default { handle: "quill", may: ["posts.reply"], on: { "post.created": () => undefined } };';
+  const project = await developing({ ...FILES, "agents/quill.ts": quill });
+  const before = project.specialist("scout");
+  await project.edit("agents/quill.ts", quill.replace("posts.reply", "posts.vote"), "quill has a new definition");
+  expect(project.told).toEqual(["quill has a new definition, in effect from now on (may: +posts.vote −posts.reply)"]);
+  expect(project.specialist("scout")).toBe(before);
+});
+
+test("thirty reloads each count within half a second, and leave no thread, timer or watch behind", { timeout: 60_000 }, async () => {
+  const count = (kind: string): number => process.getActiveResourcesInfo().filter((name) => name.includes(kind)).length;
+  const kinds = ["Timeout", "Worker", "MessagePort", "FSEvent"];
+  const before = kinds.map(count);
+  const project = await develop(FILES);
+  const times: number[] = [];
+  try {
+    for (let i = 0; i < 30; i++) {
+      const text = i % 5 === 4 ? "export const words = ;" : `export const words: string = "${i}";`;
+      times.push(await project.edit("lib/words.ts", text, i % 5 === 4 ? "keeps its last" : "has a new definition"));
+      expect(await state(project)).toMatchObject({ state: { words: String(i % 5 === 4 ? i - 1 : i) } });
+      expect(project.threads()).toBeLessThanOrEqual(3); // the used one, an ending one, and the spare
+    }
+  } finally {
+    await project.close();
+  }
+  expect(project.threads()).toBe(0);
+  for (const [i, kind] of kinds.entries()) expect(count(kind), kind).toBeLessThanOrEqual(before[i] ?? 0);
+  times.sort((a, b) => a - b);
+  expect(times[Math.ceil(times.length * 0.95) - 1]).toBeLessThanOrEqual(500);
+});
