@@ -16,6 +16,7 @@ const FLOORS: readonly string[] = [
   "config",
   "store",
   "gateway",
+  "model",
   "polling",
   "outbox",
   "webhooks",
@@ -45,6 +46,8 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   // The states of an action are stated once, in the outbox; the store keeps them.
   store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts"],
   gateway: [...below("gateway"), "outbox/intent.ts"],
+  // Models are paid and paced like requests, over sockets of their own.
+  model: below("model"),
   // The runtime is below the server, and joins the tools of other servers to its handlers.
   runtime: [...below("runtime"), "mcp/tool-servers.ts"],
   // Networks are written from the interface, not from our client.
@@ -55,6 +58,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   // The doors re-export; only the testing door may also reach the local network.
   "retinue.ts": FLOORS,
   "index.ts": [...FLOORS, "retinue.ts"],
+  "model.ts": FLOORS,
   "testing.ts": [...FLOORS, "local-network", "simulation", "index.ts"],
 };
 
@@ -64,6 +68,10 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   "@modelcontextprotocol/client": ["src/mcp/"],
   "@modelcontextprotocol/server": ["src/mcp/"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
+  // Optional peers, loaded when a model is first asked. Their requests leave through `src/model/model-fetch.ts`.
+  ai: ["src/model/provider.ts"],
+  "@ai-sdk/anthropic": ["src/model/provider.ts"],
+  "@ai-sdk/openai-compatible": ["src/model/provider.ts"],
   bottleneck: ["src/limits/pacing.ts"],
   commander: ["src/cli/"],
   croner: ["src/schedule/cron.ts"],

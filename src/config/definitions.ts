@@ -280,7 +280,9 @@ async function loadData(file: string): Promise<Checked> {
     };
   const checked = checkParts(dataDefinition, value, { code: "definition_invalid", file, lineOf: (path) => data.lineOf(path) });
   const advised = checked.problems.map((problem) => {
-    const behaviour = problem.code === "key_unknown" && /^(on|schedules|isolate)\b/.test(problem.message);
+    if (/^on\b/.test(problem.message))
+      return { ...problem, hint: "a data file lists the events that its model answers; behaviour is a .ts or .js file" };
+    const behaviour = problem.code === "key_unknown" && /^(schedules|isolate)\b/.test(problem.message);
     return behaviour ? { ...problem, hint: "data files cannot hold behaviour: write a .ts or .js file" } : problem;
   });
   return finish(file, { ...checked, problems: advised }, { file });

@@ -10,7 +10,8 @@ import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import { readAccepted, type AcceptedTools } from "./accepted-tools.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type DefinitionLoader, type LoadedDefinition } from "./definitions.ts";
-import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
+import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, modelSecrets, type KeyPlace } from "./key-sources.ts";
+import { checkModelKeys, checkModels } from "./model-settings.ts";
 import { isMistake, mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
 export interface Roster {
@@ -76,7 +77,10 @@ export async function loadRoster({ config, profile, given, loader, checkCron, ch
     environment,
     written.map(({ specialist }) => specialist),
   );
-  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], [...environmentSecrets(environment), ...declared]);
+  const all = withoutSecrets(
+    [...problems, ...checkPrices(config, profile)],
+    [...environmentSecrets(environment), ...modelSecrets(config), ...declared],
+  );
   return { definitions, drafts, problems: all, set: profile.set };
 }
 
@@ -141,7 +145,11 @@ export function checkRosterKeys(roster: Roster, config: Config, { anyNetwork = f
   const { network, environment, cwd } = config;
   const declared = written.flatMap(({ specialist, file }) => checkDeclared(specialist, file, environment));
   const ownProfile = anyNetwork || !/^set-[ab]$/.test(network.profile);
-  return [...declared, ...checkKeys(places, { set: roster.set, ownProfile, environment, cwd })];
+  const ofModels = checkModelKeys(
+    written.map(({ specialist }) => specialist),
+    config,
+  );
+  return [...declared, ...ofModels, ...checkKeys(places, { set: roster.set, ownProfile, environment, cwd })];
 }
 
 /** Handlers that usually write, and the write without which they can only read. */
@@ -179,6 +187,8 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
           hint: `add for example may: ["${writes[0]}"]`,
         }),
       );
+  const mayPay = [specialist.spend, config.guardian.spend].some((caps) => mayPayIn(caps, "usd"));
+  problems.push(...checkModels(specialist, file, { models: config.models, named: config.modelNames, mayPay }));
   return [...problems, ...checkWatch(file, specialist), ...checkTools(file, specialist, config)];
 }
 
@@ -204,6 +214,11 @@ function checkPayable(name: string, file: string, { spend }: Specialist, profile
       hint: "set a cap, such as spend: { perDay: credits(20) }",
     }),
   ];
+}
+
+/** True if a cap of a period allows spending this currency. */
+function mayPayIn(caps: Specialist["spend"], currency: string): boolean {
+  return Object.entries(caps).some(([period, list]) => period !== "perAction" && list.some((cap) => cap.currency === currency));
 }
 
 /** Checks that the tools are those of servers that the settings name, and that a person has accepted them. */

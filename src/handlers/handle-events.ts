@@ -14,6 +14,7 @@ import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 import { supersede, withoutPile } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
+import type { Models } from "../model/models.ts";
 import type PQueue from "p-queue";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
@@ -54,6 +55,8 @@ export interface HandlerDependencies {
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
+  /** Undefined where no model may be asked. */
+  readonly models?: Models | undefined;
   /** The tools of MCP servers. Default: none is reached. */
   readonly tools?: ToolDesk | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
@@ -248,7 +251,7 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
 /** Dependencies of one handling. */
 export type HandlingDependencies = Pick<
   HandlerDependencies,
-  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "tools" | "ending"
+  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "models" | "tools" | "ending"
 >;
 
 /** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
@@ -328,6 +331,11 @@ export class Handling implements RunRequest {
   async saveStep(name: string, value: Json): Promise<void> {
     refuseSecrets(this.#parts.scrubber, "what a step returned", [name, value]);
     await this.#parts.store.saveStep(this.event.seq, name, value);
+  }
+
+  get askModel(): RunRequest["askModel"] {
+    const { models } = this.#parts;
+    return models === undefined ? undefined : (call, signal) => models.ask(this.#member, this.event, call, signal);
   }
 
   newIntentId(): IntentId {

@@ -135,6 +135,7 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
   nextDue: true,
   parkEvent: true,
   retryEvent: true,
+  endHold: true,
   supersede: true,
 };
 

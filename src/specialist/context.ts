@@ -5,6 +5,7 @@ import { durationMs, SECOND } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
+import type { ModelAnswer, ModelCall } from "./model-call.ts";
 import type { Act, IntentOptions, IntentRef, OnPileUp, Reads, Target, ToolAnswer, ToolOptions } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 import { createFetch } from "./service-fetch.ts";
@@ -52,6 +53,7 @@ class Context implements RunContext {
   readonly #inputs: (string | undefined)[] = [];
   #open = true;
   #steps = 0;
+  #questions = 0;
   #stepping: Pick<Act, "step" | "tool" | "fetch"> | undefined;
   #reads: Reads | undefined;
   #random: Random | undefined;
@@ -111,6 +113,22 @@ class Context implements RunContext {
 
   random(): number {
     return (this.#random ??= this.#tools.random()).next();
+  }
+
+  /** Asks a model in a step of its own: a crash pays once for what was stored. */
+  ask(call: ModelCall): Promise<ModelAnswer> {
+    const answered = this.stepping.step<object>(`model:${++this.#questions}`, async (signal) => {
+      const { askModel } = this.request;
+      if (askModel === undefined)
+        throw new Refused("model_missing", `nothing answers the model "${call.model}" here`, {
+          hint: 'in a test, give the option models, or the result of its step: steps: { "model:1": … }',
+        });
+      const result = await askModel(call, signal);
+      if ("value" in result) return result.value as object;
+      this.#tools.suspend(result.suspendedUntil, result.reason);
+      return new Promise<never>(() => undefined); // the run is abandoned here, as in a read
+    });
+    return answered as Promise<ModelAnswer>; // what `askModel` answered, or stored earlier
   }
 
   intents(): readonly DraftIntent[] {
@@ -324,6 +342,13 @@ class RunAct implements Act {
   get signal(): AbortSignal {
     return this[CONTEXT].signal;
   }
+}
+
+/** Asks a model from a behaviour. Throws `Refused` (`model_missing`) outside a handling. */
+export function askModel(act: object, call: ModelCall): Promise<ModelAnswer> {
+  const context: unknown = Reflect.get(act, CONTEXT);
+  if (context instanceof Context) return context.ask(call);
+  throw new Refused("model_missing", "a model is asked with the act of a handler");
 }
 
 /** Calls tools, each once per event and input. The nth equal call of a run is a call of its own. */

@@ -5,6 +5,7 @@ import { messageOf, Refused } from "../core/errors.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
+import type { ModelCall } from "./model-call.ts";
 import type { OnPileUp, ToolAnswer } from "./act.ts";
 import type { OperationRules } from "./operation-rules.ts";
 
@@ -64,6 +65,8 @@ export interface RunRequest {
   /** Absent where no server is reached, as in a simulation. */
   readonly callTool?: ((call: ToolCall, signal: AbortSignal) => Promise<ToolAnswer>) | undefined;
   saveStep(name: string, value: Json): Promise<void>;
+  /** Asks a model, paid from the specialist's caps: a `ModelAnswer`, or the time at which it may be asked. Undefined where there is none. */
+  readonly askModel?: ((call: ModelCall, signal: AbortSignal) => Promise<HandlerRead>) | undefined;
   newIntentId(): IntentId;
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;

@@ -49,6 +49,7 @@ const SNAPSHOT: Snapshot = {
   doubts: [waits],
   pending: [waits],
   undelivered: [waits],
+  models: [{ model: WORD, handle: WORD, code: foreignCode(WORD), message: WORD, since: AT, until: AT }],
   stopped: [{ rule: "drift", code: foreignCode(WORD), message: WORD, handle: WORD, operation: WORD, since: AT, probeAt: AT }],
   drift: [
     {

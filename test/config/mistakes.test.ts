@@ -163,7 +163,7 @@ const MISTAKES: readonly Mistake[] = [
     name: "code in a data file",
     file: "a.yaml",
     text: `handle: a\non:\n  post.created: x\n`,
-    code: "key_unknown",
+    code: "definition_invalid",
     message: "on",
     line: 2,
     hint: ".ts or .js",

@@ -75,7 +75,7 @@ test("limits show the stops and frozen accounts that concern the specialist, and
     currency: "credits",
   }));
   const stops = ["*", "scout", "second"].map((scope) => ({ ...about, scope }));
-  const none = { approvals: [], parked: [], doubts: [], pending: [], undelivered: [], stopped: [], drift: [], specialists: [] };
+  const none = { approvals: [], parked: [], doubts: [], pending: [], undelivered: [], stopped: [], drift: [], models: [], specialists: [] };
   const failing = { failing: [], failingCounts: { events: 0, groups: 0 } };
   const snapshot = { at: 0, running: undefined, webhooks: undefined, halts: stops, pauses: stops, frozen, ...none, ...failing };
   const { client } = await deskClient({ status: async () => snapshot });

@@ -1,4 +1,5 @@
 /** What the compiler says of definitions: each line below `@ts-expect-error` is a mistake that it has to see. */
+import { answer as asked } from "retinue/model";
 import { defineSpecialist, type ActFor, type IntentRef, type Job, type Post, type SpecialistDefinition } from "retinue";
 
 declare module "retinue" {
@@ -200,6 +201,20 @@ export const created = defineSpecialist({
       void known;
     },
   },
+});
+
+export const modelDriven = defineSpecialist({
+  handle: "model-driven",
+  may: ["posts.reply"],
+  on: {
+    "post.created": asked({ model: "small", instructions: "Be brief." }),
+    "job.assigned": asked({ model: "small", data: (assigned: Job, act) => act.read.job(assigned) }),
+    // @ts-expect-error text of the network is no instruction
+    "reply.created": (created) => asked({ model: "small", instructions: created.content ?? "" }),
+    // @ts-expect-error nor is it one in the object that a handler builds
+    "mention.created": (created) => asked({ model: "small", instructions: created.content }),
+  },
+  schedules: { daily: { every: "1d", run: asked({ model: "small" }) } },
 });
 
 export const tooled = defineSpecialist({

@@ -1,6 +1,6 @@
 /** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
 import { readConfig, type Config } from "../../config/config.ts";
-import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets, modelSecrets } from "../../config/key-sources.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys, type Roster } from "../../config/roster.ts";
@@ -66,12 +66,16 @@ export const command: Command = {
       tier: specialist.tier,
       file,
       may: specialist.may,
+      models: [...new Set(specialist.models.map(({ model }) => model))],
     }));
     if (!failed) {
       out.table(specialists, [
         { title: "specialist", value: (row) => row.handle },
         { title: "tier", value: (row) => row.tier },
         { title: "may", value: (row) => row.may.join(" ") || "reads only" },
+        ...(specialists.some(({ models }) => models.length > 0)
+          ? [{ title: "model", value: (row: Shown) => row.models.join(" ") || "-" }]
+          : []),
       ]);
       out.line();
       if (webhooks !== undefined) out.line(`Webhooks: ${webhooks}`);
@@ -89,12 +93,21 @@ export const command: Command = {
       ok: !failed,
       ...(first === undefined ? {} : { error: problemJson(first, cwd) }),
       problems: shown,
-      specialists: specialists.map(({ handle, tier }) => ({ handle, set: roster.set, tier })),
+      specialists: specialists.map(({ handle, tier, models }) => ({
+        handle,
+        set: roster.set,
+        tier,
+        ...(models.length === 0 ? {} : { models }),
+      })),
       ...defined({ webhooks }),
     });
     return failed ? EXIT.misused : EXIT.done;
   },
 };
+
+interface Shown {
+  readonly models: readonly string[];
+}
 
 /** The route of deliveries: the public address and the receiver's own; undefined without a receiver. */
 function routeOfDeliveries({ receiver: { port, host, url }, environment }: Config): string | undefined {
@@ -132,9 +145,10 @@ function problemsOfAddress(config: Config, settings: readonly Problem[]): Proble
   }
 }
 
-function secretsOf({ environment }: Config, roster: Roster): readonly Secret[] {
+function secretsOf(config: Config, roster: Roster): readonly Secret[] {
   const specialists = [...roster.definitions, ...roster.drafts].map(({ specialist }) => specialist);
-  return [...environmentSecrets(environment), ...declaredSecrets(environment, specialists)];
+  const { environment } = config;
+  return [...environmentSecrets(environment), ...modelSecrets(config), ...declaredSecrets(environment, specialists)];
 }
 
 /** Checks that the store does not belong to another network. */

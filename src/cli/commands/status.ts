@@ -71,6 +71,10 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     { title: "next poll", value: (row) => nextLook(row, at) },
   ]);
   showWaits(snapshot, out);
+  for (const { message, until } of snapshot.models.slice(0, MAX_MODELS_SHOWN)) {
+    out.line();
+    out.paragraph(`${message}; its events wait, next try ${moment(until, at)}`, paint.yellow);
+  }
   showUnread(snapshot, out);
   showGaps(snapshot, out);
   showStanding(snapshot, out);
@@ -148,6 +152,7 @@ function showGaps({ specialists, at }: Snapshot, out: Output): void {
 }
 
 const MAX_GAPS_SHOWN = 10;
+const MAX_MODELS_SHOWN = 20;
 
 /** Shows open breakers, and changes in the network's answers. */
 function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {

@@ -40,6 +40,8 @@ export interface Changes {
   readonly payable: Payable;
   /** Lets intents that wait under this rule try again. */
   readonly wake: (rule: WaitRule, now: number) => void;
+  /** Lets intents that wait for money try again, where a hold ended below its amount. */
+  readonly freed: (settled: Capture | undefined, now: number) => void;
   /** Applies the consequences of an intent's new state: money, and dependent intents. */
   readonly follow: (intent: LiveIntent, paid: Paid | undefined, now: number) => void;
   /** Ends a stake: it comes back, or counts as spent. */
@@ -126,7 +128,7 @@ export function createChanges(
     if (watches.length > 0) commits.add(() => watches.forEach((watch) => writer.watch(watch, now)));
     return true;
   };
-  return { applyChange, payable, wake, follow, endStake, find, findById };
+  return { applyChange, payable, wake, freed, follow, endStake, find, findById };
 }
 
 export interface OutboxParts {

@@ -4,6 +4,7 @@ import { ledgerOf, type Ledger } from "../ledger.ts";
 import type { Store } from "../store.ts";
 import { createDeliveries } from "./delivery-rows.ts";
 import { createApprovals, createKeyTables } from "./controls.ts";
+import { createHolds } from "./holds.ts";
 import { createNetworkState } from "./network-state.ts";
 import { pruneLedgers } from "./prune-ledgers.ts";
 import { createSourceRows, createWatchWriter, type WatchWriter } from "./sources.ts";
@@ -44,6 +45,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { owed, soon } = debts;
   const createLedger = (): Ledger => ({
     ...createAdmission(db, { present, commits, log, quota, spending, guardian, owed, soon, changes, insertEvent, writer }),
+    ...createHolds({ commits, spending, guardian, changes }),
     ...createControls(core, changes),
     ...createUpkeep(db, commits, path, () => options.clock.now()),
     beginLedger: async (now) => {
