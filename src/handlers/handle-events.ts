@@ -1,12 +1,9 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
 import { isTerminal, Retryable } from "../core/errors.ts";
-import { newIntentId, type IntentId } from "../core/ids.ts";
-import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
-import type { ToolAnswer } from "../specialist/act.ts";
-import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../specialist/run-request.ts";
+
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { SUPERSEDED } from "../outbox/intent.ts";
