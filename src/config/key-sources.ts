@@ -50,20 +50,6 @@ export function environmentSecrets(environment: Environment): readonly Secret[] 
   return secretsByName(environment).map(([, secret]) => new Secret(secret));
 }
 
-/** The models of the settings, and the way to their keys. */
-export interface ModelKeys {
-  readonly models: { readonly [name: string]: { readonly name: string; readonly key: string | undefined } };
-  readonly readModelKey: (variable: string) => string | undefined;
-}
-
-/** The keys of models, wherever their variables stand. */
-export function modelSecrets({ models, readModelKey }: ModelKeys): readonly Secret[] {
-  return Object.values(models).flatMap(({ key }) => {
-    const value = key === undefined ? undefined : readModelKey(key);
-    return value === undefined ? [] : [new Secret(value)];
-  });
-}
-
 /** The values of environment variables that definitions name under `secrets`. */
 export function declaredSecrets(environment: Environment, specialists: readonly Pick<Specialist, "secrets">[]): readonly Secret[] {
   const names = new Set(specialists.flatMap(({ secrets }) => secrets));

@@ -12,7 +12,7 @@ import { Scrubber } from "../core/scrubber.ts";
 import { createMember } from "../gateway/member.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
 import { finishRun, withoutSecrets } from "../handlers/finish-run.ts";
-import { Handling, type ToolDesk } from "../handlers/handle-events.ts";
+import { Handling, type ToolDesk } from "../handlers/handling.ts";
 import { openModels, type ModelAccess } from "../runtime/open-models.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
