@@ -6,7 +6,7 @@ import { messageOf, Misconfigured } from "../core/errors.ts";
 import { isScrubbable, MIN_SCRUBBED_LENGTH } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { ToolServerSettings } from "./config-file.ts";
+import type { ToolServerSettings } from "./tool-server-settings.ts";
 import type { Environment } from "./environment.ts";
 import { mistake, nearest, warning, type Problem } from "./problem.ts";
 
@@ -48,20 +48,6 @@ function secretsByName(environment: Environment): readonly (readonly [name: stri
 /** Every secret that stands in the environment itself: keys, the webhooks' secrets, the console's token. */
 export function environmentSecrets(environment: Environment): readonly Secret[] {
   return secretsByName(environment).map(([, secret]) => new Secret(secret));
-}
-
-/** The models of the settings, and the way to their keys. */
-export interface ModelKeys {
-  readonly models: { readonly [name: string]: { readonly name: string; readonly key: string | undefined } };
-  readonly readModelKey: (variable: string) => string | undefined;
-}
-
-/** The keys of models, wherever their variables stand. */
-export function modelSecrets({ models, readModelKey }: ModelKeys): readonly Secret[] {
-  return Object.values(models).flatMap(({ key }) => {
-    const value = key === undefined ? undefined : readModelKey(key);
-    return value === undefined ? [] : [new Secret(value)];
-  });
 }
 
 /** The values of environment variables that definitions name under `secrets`. */

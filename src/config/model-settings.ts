@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { z } from "zod";
 import { parseBaseAddress } from "../contract/base-address.ts";
 import { defined } from "../core/defined.ts";
+import { Secret } from "../core/secret.ts";
 import { durationMs, microDollars, MINUTE, SECOND, type Duration, type Money } from "../core/units.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { ModelKeys } from "./key-sources.ts";
 import { checkParts } from "./mistakes.ts";
 import { mistake, nearest, throwMistakes, warning, type Problem } from "./problem.ts";
 import { duration, expected, passes, text, anyVariableName, wholeNumber } from "./value-schemas.ts";
@@ -275,5 +275,19 @@ export function checkModelKeys(specialists: readonly Specialist[], { models: set
         hint: `set ${key} in the environment or in .env`,
       }),
     ];
+  });
+}
+
+/** The models of the settings, and the way to their keys. */
+export interface ModelKeys {
+  readonly models: { readonly [name: string]: { readonly name: string; readonly key: string | undefined } };
+  readonly readModelKey: (variable: string) => string | undefined;
+}
+
+/** The keys of models, wherever their variables stand. */
+export function modelSecrets({ models, readModelKey }: ModelKeys): readonly Secret[] {
+  return Object.values(models).flatMap(({ key }) => {
+    const value = key === undefined ? undefined : readModelKey(key);
+    return value === undefined ? [] : [new Secret(value)];
   });
 }

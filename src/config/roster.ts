@@ -10,8 +10,8 @@ import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import { readAccepted, type AcceptedTools } from "./accepted-tools.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type DefinitionLoader, type LoadedDefinition } from "./definitions.ts";
-import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, modelSecrets, type KeyPlace } from "./key-sources.ts";
-import { checkModelKeys, checkModels } from "./model-settings.ts";
+import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
+import { checkModelKeys, checkModels, modelSecrets } from "./model-settings.ts";
 import { isMistake, mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
 export interface Roster {

@@ -1,17 +1,11 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
 import { isTerminal, Retryable } from "../core/errors.ts";
-import { newIntentId, type IntentId } from "../core/ids.ts";
-import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
-import { brake } from "../specialist/brakes.ts";
-import type { ToolAnswer } from "../specialist/act.ts";
-
-import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../specialist/run-request.ts";
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
-import { supersede, withoutPile } from "./pile-up.ts";
+import { supersede } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Models } from "../model/models.ts";
@@ -25,44 +19,26 @@ import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
 import type { WorkerPool } from "./worker/worker-pool.ts";
 import { failureOf } from "./failed-run.ts";
+import { finishRun, withoutSecrets } from "./finish-run.ts";
+import { Handling, type HandlingDependencies, type ReadForHandler } from "./handling.ts";
 import { failureNote } from "../store/failure.ts";
 import type { Acts } from "../polling/action-counts.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import { handlingsAtOnce, runsSideBySide, type Specialist } from "../specialist/specialist.ts";
 import { handlerOf } from "../specialist/handlers.ts";
-import { refuseSecrets } from "../gateway/secret-refusal.ts";
-
-/** The tools of MCP servers, as a specialist may use them. */
-export interface ToolDesk {
-  /** Throws `Refused` for a tool that is not permitted or not as it was accepted, `Retryable` if its server does not answer. */
-  callTool(specialist: Specialist, call: ToolCall, signal: AbortSignal): Promise<ToolAnswer>;
-}
 
 /** Dependencies of event handling. */
-export interface HandlerDependencies {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  /** Knows every secret: foreign text is cleaned by it before anything is read from it, or cut. */
-  readonly scrubber: Scrubber;
+export interface HandlerDependencies extends HandlingDependencies {
   readonly announcer: Announcer;
-  readonly store: Store;
   /** Learns which events lead to actions. */
   readonly acts: Acts;
   /** Bounds the number of handlers' promises that are awaited at once. */
   readonly handlers: PQueue;
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
-  readonly fetch: typeof globalThis.fetch;
-  /** Undefined where no model may be asked. */
-  readonly models?: Models | undefined;
-  /** The tools of MCP servers. Default: none is reached. */
-  readonly tools?: ToolDesk | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
-  /** Aborted when the time to drain is over: running work is interrupted. */
-  readonly ending: AbortSignal;
   /** Follows work that no pass awaits, for a stop that waits for it. */
   readonly track: (work: Promise<void>) => void;
   /** Reports that a kind of work of a specialist has something to do. */
@@ -82,20 +58,23 @@ const NOTHING_DECIDED: RunResult = { kind: "finished", intents: [] };
 /** Characters of a message that are kept in memory. */
 const MAX_STREAK_MESSAGE = 200;
 
-type Read = (member: Member, call: ReadCall, options: { readonly signal: AbortSignal; readonly since: number }) => Promise<HandlerRead>;
-
 /**
  * Handles the due events of one specialist, one after the other unless its definition says otherwise, once their claim is committed. Returns
  * true if there may be more.
  */
-export function handleEvents(parts: HandlerDependencies, member: Member, read: Read): boolean | Promise<boolean> {
+export function handleEvents(parts: HandlerDependencies, member: Member, read: ReadForHandler): boolean | Promise<boolean> {
   const { store, clock } = parts;
   if (member.underWay !== undefined || runsSideBySide(member.specialist)) return handleSideBySide(parts, member, read);
   const events = store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
   return events.length > 0 && handleClaimed(parts, member, events, read);
 }
 
-async function handleClaimed(parts: HandlerDependencies, member: Member, events: readonly ClaimedEvent[], read: Read): Promise<boolean> {
+async function handleClaimed(
+  parts: HandlerDependencies,
+  member: Member,
+  events: readonly ClaimedEvent[],
+  read: ReadForHandler,
+): Promise<boolean> {
   await parts.store.committed();
   return handleInOrder(parts, member, events, read);
 }
@@ -106,7 +85,7 @@ const IN_ORDER = "";
 /**
  * Begins the handlings that have room, and awaits none: those of a kind that is slow hold up no other kind. Each end looks for more.
  */
-function handleSideBySide(parts: HandlerDependencies, member: Member, read: Read): boolean | Promise<boolean> {
+function handleSideBySide(parts: HandlerDependencies, member: Member, read: ReadForHandler): boolean | Promise<boolean> {
   const { store, clock, track, wake } = parts;
   const underWay = (member.underWay ??= new Map<string, number>());
   const laneOf = (kind: string): string => (handlingsAtOnce(member.specialist, kind) > 1 ? kind : IN_ORDER);
@@ -145,7 +124,12 @@ function handleSideBySide(parts: HandlerDependencies, member: Member, read: Read
 }
 
 /** Returns true if one of them is done, or there may be more. */
-async function handleInOrder(parts: HandlerDependencies, member: Member, events: readonly ClaimedEvent[], read: Read): Promise<boolean> {
+async function handleInOrder(
+  parts: HandlerDependencies,
+  member: Member,
+  events: readonly ClaimedEvent[],
+  read: ReadForHandler,
+): Promise<boolean> {
   const { store, stopping } = parts;
   let finished = false;
   for (const event of events) {
@@ -237,7 +221,7 @@ function giveBack(parts: HandlerDependencies, member: Member, event: ClaimedEven
   }
 }
 
-function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent, read: Read): RunResult | Promise<RunResult> {
+function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent, read: ReadForHandler): RunResult | Promise<RunResult> {
   const { specialist } = member;
   const handler = handlerOf(specialist, event.kind);
   if (handler === undefined) return NOTHING_DECIDED;
@@ -248,159 +232,11 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
   );
 }
 
-/** Dependencies of one handling. */
-export type HandlingDependencies = Pick<
-  HandlerDependencies,
-  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "models" | "tools" | "ending"
->;
-
-/** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
-export class Handling implements RunRequest {
-  readonly event: ClaimedEvent;
-  readonly me: RunRequest["me"];
-  readonly rules: RunRequest["rules"];
-  readonly #parts: HandlingDependencies;
-  readonly #member: Member;
-  readonly #specialist: Member["specialist"];
-  readonly #read: Read;
-
-  constructor(parts: HandlingDependencies, member: Member, event: ClaimedEvent, read: Read) {
-    this.event = event;
-    this.me = { handle: member.specialist.handle, id: member.accountId };
-    this.rules = member.rules;
-    this.#parts = parts;
-    this.#member = member;
-    this.#specialist = member.specialist;
-    this.#read = read;
-  }
-
-  get steps(): RunRequest["steps"] {
-    return this.event.steps;
-  }
-
-  get state(): JsonObject {
-    const { handle, initialState } = this.#specialist;
-    const stored = this.#parts.store.loadState(handle);
-    return isEmpty(stored) && !isEmpty(initialState) ? structuredClone(initialState) : stored;
-  }
-
-  get usual(): RunRequest["usual"] {
-    const { kind } = this.event;
-    if (!kind.startsWith(SCHEDULE_PREFIX)) return undefined;
-    const schedule = this.#specialist.schedules.find(({ name }) => `${SCHEDULE_PREFIX}${name}` === kind);
-    return schedule && { expiresMs: schedule.expiresMs, onPileUp: schedule.onPileUp };
-  }
-
-  get isSideBySide(): boolean {
-    return handlingsAtOnce(this.#specialist, this.event.kind) > 1;
-  }
-
-  get deadlineMs(): number {
-    return this.#specialist.deadlineMs;
-  }
-
-  get fetch(): RunRequest["fetch"] {
-    return this.#parts.fetch;
-  }
-
-  get clock(): Clock {
-    return this.#parts.clock;
-  }
-
-  get log(): Logger {
-    return this.#parts.log.child({ handle: this.#specialist.handle, event: this.event.id });
-  }
-
-  get signal(): AbortSignal {
-    return this.#parts.ending;
-  }
-
-  read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead> {
-    return this.#read(this.#member, call, { signal, since: this.event.beganAt });
-  }
-
-  get callTool(): RunRequest["callTool"] {
-    const { tools, scrubber } = this.#parts;
-    if (tools === undefined) return undefined;
-    return (call, signal) => {
-      refuseSecrets(scrubber, `${call.tool}: the input`, call.input);
-      return tools.callTool(this.#specialist, call, signal);
-    };
-  }
-
-  async saveStep(name: string, value: Json): Promise<void> {
-    refuseSecrets(this.#parts.scrubber, "what a step returned", [name, value]);
-    await this.#parts.store.saveStep(this.event.seq, name, value);
-  }
-
-  get askModel(): RunRequest["askModel"] {
-    const { models } = this.#parts;
-    return models === undefined ? undefined : (call, signal) => models.ask(this.#member, this.event, call, signal);
-  }
-
-  newIntentId(): IntentId {
-    return newIntentId(this.#parts.random, this.#parts.clock.now());
-  }
-}
-
 /** Calls a handler once there is a place for its promise. One that returns no promise leaves its place at once, and no job is made for it. */
 function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): RunResult | Promise<RunResult> {
   if (handlers.size > 0 || handlers.pending >= handlers.concurrency) return handlers.add(async () => call());
   const result = call();
   return result instanceof Promise ? handlers.add(() => result) : result;
-}
-
-/** A run that wants a secret stored has failed. The inputs of its actions were checked when it decided on them. */
-export function withoutSecrets({ scrubber }: Pick<HandlingDependencies, "scrubber">, result: RunResult): RunResult {
-  if (result.kind !== "finished") return result;
-  try {
-    if (result.state !== undefined) refuseSecrets(scrubber, "act.state", result.state);
-    for (const { operation, target, label, data } of result.intents) {
-      const beside = label === undefined && data === undefined ? target : [target ?? null, label ?? null, data ?? null];
-      if (beside !== undefined) refuseSecrets(scrubber, `${operation}: its target or what goes with it`, beside);
-    }
-    return result;
-  } catch (error) {
-    return { kind: "failed", error };
-  }
-}
-
-function isEmpty(state: JsonObject): boolean {
-  return Object.keys(state).length === 0;
-}
-
-/** Ends a run in one transaction: its actions are stored as ready, as waiting for approval, or with the reason for a refusal. */
-export function finishRun(
-  parts: Pick<HandlingDependencies, "store" | "clock">,
-  member: Member,
-  event: ClaimedEvent,
-  result: Extract<RunResult, { readonly kind: "finished" }>,
-): readonly StoredIntent[] {
-  const { specialist } = member;
-  const { seq } = event;
-  const { state } = result;
-  const intents = result.intents.map((draft) => withoutPile(parts, specialist, draft));
-  const now = parts.clock.now();
-  // Nothing decided: nothing to brake or to report.
-  const by = intents.length === 0 ? NOTHING_SAID : spokenBy(specialist);
-  return parts.store.finishRun({ seq, specialist: specialist.handle, now, state, intents, caps: specialist.brakes, ...by });
-}
-
-type Spoken = Pick<Parameters<HandlingDependencies["store"]["finishRun"]>[0], "brake" | "report">;
-
-const NOTHING_SAID: Spoken = { brake: () => undefined, report: () => undefined };
-const spoken = new WeakMap<Member["specialist"], Spoken>();
-
-/** The brakes and receipts of a definition; made once for each. */
-function spokenBy(specialist: Member["specialist"]): Spoken {
-  const known = spoken.get(specialist);
-  if (known !== undefined) return known;
-  const made: Spoken = {
-    brake: (draft, words) => brake(draft, words, specialist.brakes),
-    report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
-  };
-  spoken.set(specialist, made);
-  return made;
 }
 
 function announceDecision(parts: HandlerDependencies, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {

@@ -8,7 +8,7 @@ import { Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import { asJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { ToolDesk } from "../handlers/handle-events.ts";
+import type { ToolDesk } from "../handlers/handling.ts";
 import type { ToolAnswer } from "../specialist/act.ts";
 import type { ToolCall } from "../specialist/run-request.ts";
 import type { Specialist } from "../specialist/specialist.ts";

@@ -2,7 +2,8 @@
 import { createKeys, type KeyProvider } from "../client/auth.ts";
 import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
-import { declaredSecrets, environmentSecrets, keyReference, modelSecrets, toolSecrets } from "../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets, keyReference, toolSecrets } from "../config/key-sources.ts";
+import { modelSecrets } from "../config/model-settings.ts";
 import type { SharedVariables } from "../config/environment.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";

@@ -29,7 +29,7 @@ import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
-import type { ToolDesk } from "../handlers/handle-events.ts";
+import type { ToolDesk } from "../handlers/handling.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import { createMember, endPastWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
 import { createOutboxMemory } from "../outbox/outbox-memory.ts";

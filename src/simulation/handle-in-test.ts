@@ -9,7 +9,7 @@ import type { AnyCode } from "../core/error-codes.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { asJson, type Json, type JsonObject } from "../core/json.ts";
 import type { LogFields, LogLevel } from "../core/log.ts";
-import type { ToolDesk } from "../handlers/handle-events.ts";
+import type { ToolDesk } from "../handlers/handling.ts";
 import type { Reads, ToolAnswer } from "../specialist/act.ts";
 import type { SpecialistDefinition, ToolName } from "../specialist/definition.ts";
 import { storable, type HandlerRead, type ReadCall } from "../specialist/run-request.ts";

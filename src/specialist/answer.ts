@@ -2,8 +2,7 @@
 import { Refused } from "../core/errors.ts";
 import type { Duration } from "../core/units.ts";
 import type { Act } from "./act.ts";
-import { askModel } from "./context.ts";
-import { usingModel, type Instructions } from "./model-call.ts";
+import { askModel, usingModel, type Instructions } from "./model-call.ts";
 import { storable } from "./run-request.ts";
 
 /** Reads and services for the data of a question. */

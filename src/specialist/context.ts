@@ -1,15 +1,16 @@
 /** Builds the `act` of one run: every action becomes a draft, every read and step is stored. */
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
-import { durationMs, SECOND } from "../core/units.ts";
+import { durationMs } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import type { ModelAnswer, ModelCall } from "./model-call.ts";
-import type { Act, IntentOptions, IntentRef, OnPileUp, Reads, Target, ToolAnswer, ToolOptions } from "./act.ts";
+import { askingBy, ASK, type AskInStep } from "./model-call.ts";
+import type { Act, IntentOptions, IntentRef, OnPileUp, Reads, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 import { createFetch } from "./service-fetch.ts";
 import { createSteps } from "./steps.ts";
+import { createTool } from "./tool-calls.ts";
 import { bounded, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 import type { GivenInput } from "./operation-rules.ts";
@@ -18,7 +19,6 @@ import type { GivenInput } from "./operation-rules.ts";
 export const MAX_INTENTS_PER_RUN = 100;
 /** Steps and reads of one handling; each is a row, held in memory until the handling ends. */
 export const MAX_STEPS_PER_RUN = 1_000;
-const DEFAULT_TOOL_MS = 30 * SECOND;
 const NOTHING: JsonObject = Object.freeze({});
 const NO_OPTIONS: IntentOptions = Object.freeze({});
 
@@ -43,6 +43,8 @@ export function createContext(request: RunRequest, tools: RunTools): RunContext 
   return new Context(request, tools);
 }
 
+type Stepping = Pick<Act, "step" | "tool" | "fetch"> & { readonly ask: AskInStep };
+
 /** A class, because every event has one, and few handlers use more than one of its parts. */
 class Context implements RunContext {
   readonly request: RunRequest;
@@ -53,8 +55,7 @@ class Context implements RunContext {
   readonly #inputs: (string | undefined)[] = [];
   #open = true;
   #steps = 0;
-  #questions = 0;
-  #stepping: Pick<Act, "step" | "tool" | "fetch"> | undefined;
+  #stepping: Stepping | undefined;
   #reads: Reads | undefined;
   #random: Random | undefined;
   #log: Logger | undefined;
@@ -69,11 +70,13 @@ class Context implements RunContext {
     this.act = new RunAct(this);
   }
 
-  get stepping(): Pick<Act, "step" | "tool" | "fetch"> {
+  get stepping(): Stepping {
     if (this.#stepping === undefined) {
       const another = (): void => this.#another();
+      const step = createSteps(this.request, this.#tools, another);
       this.#stepping = {
-        step: createSteps(this.request, this.#tools, another),
+        step,
+        ask: askingBy(this.request, this.#tools, step),
         tool: createTool(this.request, this.#tools, another),
         fetch: createFetch(this.request, () => this.signal),
       };
@@ -113,22 +116,6 @@ class Context implements RunContext {
 
   random(): number {
     return (this.#random ??= this.#tools.random()).next();
-  }
-
-  /** Asks a model in a step of its own: a crash pays once for what was stored. */
-  ask(call: ModelCall): Promise<ModelAnswer> {
-    const answered = this.stepping.step<object>(`model:${++this.#questions}`, async (signal) => {
-      const { askModel } = this.request;
-      if (askModel === undefined)
-        throw new Refused("model_missing", `nothing answers the model "${call.model}" here`, {
-          hint: 'in a test, give the option models, or the result of its step: steps: { "model:1": … }',
-        });
-      const result = await askModel(call, signal);
-      if ("value" in result) return result.value as object;
-      this.#tools.suspend(result.suspendedUntil, result.reason);
-      return new Promise<never>(() => undefined); // the run is abandoned here, as in a read
-    });
-    return answered as Promise<ModelAnswer>; // what `askModel` answered, or stored earlier
   }
 
   intents(): readonly DraftIntent[] {
@@ -314,6 +301,10 @@ class RunAct implements Act {
     return this[CONTEXT].stepping.step;
   }
 
+  get [ASK](): AskInStep {
+    return this[CONTEXT].stepping.ask;
+  }
+
   get tool(): Act["tool"] {
     return this[CONTEXT].stepping.tool;
   }
@@ -342,35 +333,6 @@ class RunAct implements Act {
   get signal(): AbortSignal {
     return this[CONTEXT].signal;
   }
-}
-
-/** Asks a model from a behaviour. Throws `Refused` (`model_missing`) outside a handling. */
-export function askModel(act: object, call: ModelCall): Promise<ModelAnswer> {
-  const context: unknown = Reflect.get(act, CONTEXT);
-  if (context instanceof Context) return context.ask(call);
-  throw new Refused("model_missing", "a model is asked with the act of a handler");
-}
-
-/** Calls tools, each once per event and input. The nth equal call of a run is a call of its own. */
-function createTool(request: RunRequest, tools: RunTools, another: () => void): Act["tool"] {
-  const counts = new Map<string, number>();
-  return async (tool: string, input: JsonObject = NOTHING, { deadline }: ToolOptions = {}): Promise<ToolAnswer> => {
-    another();
-    const given = storable(`the input of ${tool}`, input);
-    if (!isObject(given)) throw new Refused("input_invalid", `expected the input of ${tool} to be an object`);
-    const base = `tool:${sha256([tool, given])}`;
-    const nth = counts.get(base) ?? 0;
-    counts.set(base, nth + 1);
-    const name = `${base}:${nth}`;
-    const stored = request.steps.get(name);
-    if (stored !== undefined) return stored as never;
-    if (request.callTool === undefined)
-      throw new Refused("no_tool", `no server is reached here, so ${tool} has no answer`, { hint: "a test gives one: { tools: { … } }" });
-    const deadlineMs = deadline === undefined ? DEFAULT_TOOL_MS : durationMs(deadline);
-    const answer = storable(`the answer of ${tool}`, await request.callTool({ tool, input: given, deadlineMs }, tools.signal()));
-    await request.saveStep(name, answer);
-    return answer as never;
-  };
 }
 
 function createReads(request: RunRequest, tools: RunTools, another: () => void): Reads {

@@ -1,4 +1,5 @@
 /** A call of a model as a handler makes it, its answer, and the mark of the behaviours that make one. */
+import { Refused } from "../core/errors.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 
 /** A text of our own that a model obeys. Text of the network (`Untrusted`) is none, and the compiler refuses it. */
@@ -51,4 +52,48 @@ export function modelUseOf(behaviour: unknown): ModelUse | undefined {
   if (typeof behaviour !== "function") return undefined;
   const use: unknown = Reflect.get(behaviour, USE);
   return typeof use === "object" && use !== null ? (use as ModelUse) : undefined; // only `usingModel` sets it
+}
+
+/** Asks in a step of its own: a crash pays once for what was stored. */
+export type AskInStep = (call: ModelCall) => Promise<ModelAnswer>;
+
+/** Where the act of a handler has its way to a model. */
+export const ASK = Symbol("ask");
+
+/** Asks a model from a behaviour. Throws `Refused` (`model_missing`) outside a handling. */
+export function askModel(act: object, call: ModelCall): Promise<ModelAnswer> {
+  const ask: unknown = Reflect.get(act, ASK);
+  if (typeof ask !== "function") throw new Refused("model_missing", "a model is asked with the act of a handler");
+  return (ask as AskInStep)(call); // only the act of a run has the symbol
+}
+
+/** The parts of a run that a question needs. */
+interface AskingRun {
+  readonly askModel?:
+    | ((
+        call: ModelCall,
+        signal: AbortSignal,
+      ) => Promise<{ readonly value: Json } | { readonly suspendedUntil: number; readonly reason: string }>)
+    | undefined;
+}
+
+export function askingBy(
+  { askModel: ask }: AskingRun,
+  run: { suspend(until: number, reason: string): void },
+  step: (name: string, work: (signal: AbortSignal) => Promise<object>) => Promise<object>,
+): AskInStep {
+  let questions = 0;
+  return async (call) => {
+    const answered = await step(`model:${++questions}`, async (signal) => {
+      if (ask === undefined)
+        throw new Refused("model_missing", `nothing answers the model "${call.model}" here`, {
+          hint: 'in a test, give the option models, or the result of its step: steps: { "model:1": … }',
+        });
+      const result = await ask(call, signal);
+      if ("value" in result) return result.value as object;
+      run.suspend(result.suspendedUntil, result.reason);
+      return new Promise<never>(() => undefined); // the run is abandoned here, as in a read
+    });
+    return answered as ModelAnswer; // what `askModel` answered, or stored earlier
+  };
 }

@@ -41,11 +41,11 @@ describe.each(folders)("%s", (name) => {
 });
 
 test("thrifty answers within the Free tier for a day", SLOW, async () => {
-  const { ok, violations, tally } = await simulate({ specialists: [thrifty], days: 1, faults: "none", residents: people });
+  const { ok, violations, stats } = await simulate({ specialists: [thrifty], days: 1, faults: "none", residents: people });
   expect(violations).toEqual([]);
   expect(ok).toBe(true);
-  expect(tally.intents["posts.reply confirmed"]).toBeGreaterThan(0);
-  expect(tally.requests).toBeLessThanOrEqual(500);
+  expect(stats.intents["posts.reply confirmed"]).toBeGreaterThan(0);
+  expect(stats.requests).toBeLessThanOrEqual(500);
 });
 
 test("the template of a worker delivers what it took, once and right, over crashes", SLOW, async () => {
@@ -53,10 +53,10 @@ test("the template of a worker delivers what it took, once and right, over crash
   const faults = { crashes: 40, lostRequests: 0.06, lostReplies: 0.08, lateLandings: 0.06 };
   const verdicts: (string | undefined)[] = [];
   const watched = { ...finder, on: { ...finder.on, "job.rejected": (job: Job) => void verdicts.push(job.verdict) } };
-  const { violations, tally } = await simulate({ specialists: [watched], hours: 2, faults, residents, seed: 2 });
+  const { violations, stats } = await simulate({ specialists: [watched], hours: 2, faults, residents, seed: 2 });
   expect(violations).toEqual([]);
-  expect(tally.crashes).toBeGreaterThan(5);
-  expect(tally.intents["jobs.submit confirmed"]).toBeGreaterThan(5);
+  expect(stats.crashes).toBeGreaterThan(5);
+  expect(stats.intents["jobs.submit confirmed"]).toBeGreaterThan(5);
   // A machine that is away for hours may come too late; what it delivers is right all the same.
   expect(verdicts.filter((verdict) => verdict?.startsWith("late: ") !== true)).toEqual([]);
 });
@@ -93,9 +93,9 @@ test("the model helper answers in the words of its model, and pays for it", SLOW
 });
 
 test("the digest is posted once its Guardian has approved it", SLOW, async () => {
-  const { ok, tally } = await simulate({ specialists: [dailyDigest], hours: 12, faults: "none", residents: people });
+  const { ok, stats } = await simulate({ specialists: [dailyDigest], hours: 12, faults: "none", residents: people });
   expect(ok).toBe(true);
-  expect(tally).toMatchObject({ approvals: 1, intents: { "posts.create confirmed": 1 } });
+  expect(stats).toMatchObject({ approvals: 1, intents: { "posts.create confirmed": 1 } });
 });
 
 test("an embedding program greets newcomers over HTTP, and halts when told", SLOW, async ({ onTestFinished }) => {

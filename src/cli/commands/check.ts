@@ -1,6 +1,7 @@
 /** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
 import { readConfig, type Config } from "../../config/config.ts";
-import { declaredSecrets, environmentSecrets, modelSecrets } from "../../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
+import { modelSecrets } from "../../config/model-settings.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys, type Roster } from "../../config/roster.ts";

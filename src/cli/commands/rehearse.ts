@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { readRecording, type RecordingFile } from "../../config/simulation-files.ts";
-import { declaredSecrets, environmentSecrets, modelSecrets } from "../../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
+import { modelSecrets } from "../../config/model-settings.ts";
 import type { Config } from "../../config/config.ts";
 import { throwMistakes } from "../../config/problem.ts";
 import { Misconfigured, Refused, RetinueError } from "../../core/errors.ts";
