@@ -126,7 +126,7 @@ const data = {
 const MODEL_EVENTS: readonly z.output<typeof eventKind>[] = ["mention.created", "reply.created"];
 
 /** A data file holds no code: a model answers the events that it names. */
-export const dataDefinition = z
+export const dataDefinition: z.ZodType<object> = z
   .strictObject(
     {
       ...data,
@@ -141,7 +141,9 @@ export const dataDefinition = z
   })
   .transform(({ model, on, ...rest }) => {
     if (model === undefined) return rest;
-    const handlers: { readonly [kind: string]: unknown } = Object.fromEntries((on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })]));
+    const handlers: { readonly [kind: string]: unknown } = Object.fromEntries(
+      (on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })]),
+    );
     return { ...rest, on: handlers };
   });
 
