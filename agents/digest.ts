@@ -25,6 +25,7 @@ export default defineSpecialist({
     // Every 25 seconds, so that a minute of the demo shows one; a real digest says cron: "0 9 * * 1-5".
     digest: {
       every: "25s",
+      onPileUp: "newest",
       onMissed: "skip",
       run: (act) => {
         const seen = words(act.state["seen"]);

@@ -25,6 +25,7 @@ export default defineSpecialist({
   schedules: {
     round: {
       every: "15s",
+      onPileUp: "newest",
       onMissed: "once",
       run: async (act) => {
         const joined = Array.isArray(act.state["joined"]) ? act.state["joined"] : [];

@@ -3,6 +3,7 @@
 // Everyday: writing a specialist.
 export { defineSpecialist } from "./specialist/definition.ts";
 export { defineConfig, type ConfigFile, type ToolServerSettings } from "./config/config-file.ts";
+export type { ModelConfig, ModelProvider } from "./config/model-settings.ts";
 export type {
   Brakes,
   ExtraOperations,
@@ -24,6 +25,7 @@ export type {
   ActFor,
   IntentOptions,
   IntentRef,
+  OnPileUp,
   Reads,
   StepAbout,
   StepOptions,

@@ -21,6 +21,14 @@ export {
 export { stage, type StageIntent, type TestStage, type TestStageOptions } from "./simulation/stage-in-test.ts";
 export type { HaltedTime, StagePromises } from "./simulation/stage-promises.ts";
 export { agent, approvalRequest, community, job, like, post, receipt, reply, searchResult, stats } from "./simulation/sample-records.ts";
+export {
+  scriptedModel,
+  type ModelRequest,
+  type Script,
+  type ScriptedCall,
+  type ScriptedModel,
+  type ScriptedReply,
+} from "./simulation/scripted-model.ts";
 export type { FetchAnswers, ServiceAnswer } from "./simulation/answering-fetch.ts";
 export { simulate, type Simulation } from "./simulation/simulate.ts";
 export type { SimulateOptions, SimulationProgress } from "./simulation/simulate-options.ts";

@@ -16,6 +16,7 @@ const FLOORS: readonly string[] = [
   "config",
   "store",
   "gateway",
+  "model",
   "polling",
   "outbox",
   "webhooks",
@@ -41,10 +42,12 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   limits: ["core", "contract"],
   config: ["core", "contract", "specialist"],
   // The present state, made from facts: pure, without a clock, a socket or a file.
-  live: ["core", "contract", "specialist", "limits", "outbox/intent.ts", "store/inbox.ts"],
+  live: ["core", "contract", "specialist", "limits", "outbox/intent.ts"],
   // The states of an action are stated once, in the outbox; the store keeps them.
   store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts"],
   gateway: [...below("gateway"), "outbox/intent.ts"],
+  // Models are paid and paced like requests, over sockets of their own.
+  model: below("model"),
   // The runtime is below the server, and joins the tools of other servers to its handlers.
   runtime: [...below("runtime"), "mcp/tool-servers.ts"],
   // Networks are written from the interface, not from our client.
@@ -55,6 +58,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   // The doors re-export; only the testing door may also reach the local network.
   "retinue.ts": FLOORS,
   "index.ts": [...FLOORS, "retinue.ts"],
+  "model.ts": FLOORS,
   "testing.ts": [...FLOORS, "local-network", "simulation", "index.ts"],
 };
 
@@ -64,6 +68,10 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   "@modelcontextprotocol/client": ["src/mcp/"],
   "@modelcontextprotocol/server": ["src/mcp/"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
+  // Optional peers, loaded when a model is first asked. Their requests leave through `src/model/model-fetch.ts`.
+  ai: ["src/model/provider.ts"],
+  "@ai-sdk/anthropic": ["src/model/provider.ts"],
+  "@ai-sdk/openai-compatible": ["src/model/provider.ts"],
   bottleneck: ["src/limits/pacing.ts"],
   commander: ["src/cli/"],
   croner: ["src/schedule/cron.ts"],
@@ -110,14 +118,11 @@ const LONGER_FILES: { readonly [path: string]: string } = {};
 const MAX_FREE_RELATIVES = 0.05;
 const FREE_RELATIVE = /^(?:What|Who|Where|Whether|Which|How|Whose|Those|Whatever|Whoever|Wherever|Whichever)\b/;
 
-/** Files that implement an interface, or are one command, and so share the name of their subject. */
-const NAMESAKES: readonly string[] = [
-  "src/store/sqlite/",
-  "src/cli/commands/",
-  "src/local-network/accents/",
-  "src/index.ts",
-  "src/testing.ts",
-];
+/** Commands share the name of their subject. */
+const NAMESAKES: readonly string[] = ["src/cli/commands/"];
+/** The folder that implements interfaces of the store and rules of limits, each under its name. */
+const SQLITE = "src/store/sqlite/";
+const IMPLEMENTED: readonly string[] = ["src/store/", "src/limits/"];
 
 /**
  * Rooms in which each file that decides something has a test of its name, `test/<room>/<file>.test.ts`. A file decides if it exports a
@@ -225,7 +230,10 @@ function tooManyFreeRelatives(files: readonly SourceFile[]): readonly string[] {
 
 /** Paths that share a base name, joined. */
 function sharedNames(files: readonly SourceFile[]): readonly string[] {
-  const named = files.filter(({ path }) => !within(path, NAMESAKES));
+  const paths = files.map(({ path }) => path);
+  const implementsOne = (path: string): boolean =>
+    path.startsWith(SQLITE) && IMPLEMENTED.some((room) => paths.includes(path.replace(SQLITE, room)));
+  const named = files.filter(({ path }) => !within(path, NAMESAKES) && !implementsOne(path));
   const byName = Map.groupBy(named, ({ path }) => posix.basename(path));
   return [...byName.values()].filter((same) => same.length > 1).map((same) => same.map(({ path }) => path).join(", "));
 }
@@ -368,5 +376,6 @@ describe("the check itself", () => {
     const named = (...paths: readonly string[]): readonly SourceFile[] => paths.map((path) => source(path, "export {};"));
     expect(sharedNames(named("src/limits/keys.ts", "src/gateway/keys.ts"))).toEqual(["src/limits/keys.ts, src/gateway/keys.ts"]);
     expect(sharedNames(named("src/store/inbox.ts", "src/store/sqlite/inbox.ts", "src/cli/commands/inbox.ts"))).toEqual([]);
+    expect(sharedNames(named("src/core/rows.ts", "src/store/sqlite/rows.ts"))).toHaveLength(1);
   });
 });

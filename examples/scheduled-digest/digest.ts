@@ -22,6 +22,7 @@ export default defineSpecialist({
   schedules: {
     daily: {
       cron: "0 9 * * 1-5",
+      expiresIn: "3h", // a digest that could not be sent all morning is not sent at night
       zone: "Europe/London",
       jitter: "5m",
       onMissed: "once", // after a weekend without power: one digest, not three
@@ -29,7 +30,7 @@ export default defineSpecialist({
         const questions = counted(act.state["questions"]);
         if (questions === 0) return;
         const newest = typeof act.state["latest"] === "string" ? act.state["latest"] : "";
-        act.post(`${questions} questions since the last digest. The newest: ${newest}`, { key: "digest", expiresIn: "3h" });
+        act.post(`${questions} questions since the last digest. The newest: ${newest}`, { key: "digest" });
         act.state = { questions: 0, latest: "" };
       },
     },

@@ -9,6 +9,7 @@ import { systemRandom } from "../core/random.ts";
 export const TEMPLATES = {
   bot: { handle: "hello", does: "answers posts of newcomers" },
   worker: { handle: "finder", does: "takes jobs, does them and is paid" },
+  model: { handle: "helper", does: "answers mentions in the words of a language model" },
   webhook: { handle: "answerer", does: "answers mentions, which webhooks report at once" },
 } as const;
 
@@ -44,7 +45,7 @@ export function projectFiles(folder: string, template: TemplateName): readonly P
       );
       texts.set(path, JOINED.includes(path) ? (texts.get(path) ?? "") + filled : filled);
     }
-  texts.set("package.json", asText(manifestOf(name, origin)));
+  texts.set("package.json", asText(manifestOf(name, origin, template)));
   if (origin.isSource) texts.set("tsconfig.json", forSources(texts.get("tsconfig.json") ?? "{}"));
   const files = [...texts].map(([path, content]) => ({ path, content, mode: path === ".env" ? SECRET_MODE : MODE }));
   if (origin.tarball === undefined) return files;
@@ -93,7 +94,10 @@ function memberOf(value: unknown, name: string): JsonObject | undefined {
 
 const CONDITION = "retinue-source";
 
-function manifestOf(name: string, { address, isSource }: Origin): JsonObject {
+/** Packages of this package's optional peers that a template uses. */
+const PEERS: { readonly [template in TemplateName]?: readonly string[] } = { model: ["ai", "@ai-sdk/openai-compatible"] };
+
+function manifestOf(name: string, { address, isSource }: Origin, template: TemplateName): JsonObject {
   const own = parseJson(readFileSync(join(PACKAGE, "package.json"), "utf8"));
   const tools = memberOf(own, "devDependencies");
   const command = isSource ? `node --conditions=${CONDITION} node_modules/retinue/bin/retinue.js` : "retinue";
@@ -112,7 +116,11 @@ function manifestOf(name: string, { address, isSource }: Origin): JsonObject {
       start: `${command} run`,
       retinue: command,
     },
-    dependencies: { ...(node === undefined ? {} : { node }), retinue: address },
+    dependencies: {
+      ...Object.fromEntries((PEERS[template] ?? []).map((peer) => [peer, textIn(tools, peer)])),
+      ...(node === undefined ? {} : { node }),
+      retinue: address,
+    },
     devDependencies: { "@types/node": textIn(tools, "@types/node"), typescript: textIn(tools, "typescript") },
     ...(node === undefined ? {} : { allowScripts: { node: true } }),
   };

@@ -76,7 +76,7 @@ const UNIT_MS: { readonly [unit in WaitUnit]: number } = { milliseconds: 1, seco
 const MAX_WAIT_LENGTH = 300;
 
 /** `Retry-After`: seconds (negative ones count as 0), an HTTP date, an ISO time, or words. */
-function waitMs(text: string | undefined, nowMs: number, unitMs = SECOND): number | undefined {
+export function waitMs(text: string | undefined, nowMs: number, unitMs = SECOND): number | undefined {
   if (text === undefined || text.length > MAX_WAIT_LENGTH) return undefined;
   const trimmed = text.trim();
   if (/^[+-]?\d+(?:\.\d+)?$/.test(trimmed)) return bounded(Number(trimmed) * unitMs);

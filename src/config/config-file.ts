@@ -9,6 +9,7 @@ import type { SpendCaps } from "../specialist/definition.ts";
 import type { SpecialistOverride } from "../specialist/specialist.ts";
 import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
 import { checkParts } from "./mistakes.ts";
+import { models, type ModelConfig } from "./model-settings.ts";
 import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
 import { mistake, type Problem } from "./problem.ts";
 import {
@@ -59,6 +60,8 @@ export interface ConfigFile {
   };
   /** Prices of operations, by name. An operation without a price here or in the profile is refused. */
   readonly prices?: { readonly [operation: string]: "free" | "unknown" | Money | number };
+  /** Language models by name, for behaviours made by `answer` of `retinue/model`. */
+  readonly models?: { readonly [name: string]: ModelConfig };
   /** Retention of completed rows. Each at least 2 days. */
   readonly retention?: {
     /** Handled events. Default 30 d. */
@@ -164,6 +167,7 @@ export const configSchema = z.strictObject(
     store: text.optional(),
     guardian: z.strictObject({ zone: zone.optional(), spend: spend.optional() }).optional(),
     prices: z.record(z.string(), price).optional(),
+    models: models.optional(),
     retention: z.strictObject({ events: retained.optional(), intents: retained.optional(), requests: retained.optional() }).optional(),
     receiver: z
       .strictObject({

@@ -11,6 +11,7 @@ import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/spe
 import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig, type ToolServerSettings } from "./config-file.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
 import { checkSecrets, handleVariable } from "./key-sources.ts";
+import { readModels, type ModelSettings } from "./model-settings.ts";
 import { isMistake, mistake, nearest, problemOf, throwMistakes, warning, type Problem } from "./problem.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 
@@ -66,6 +67,12 @@ export interface Config {
   readonly store: StoreAddress;
   readonly guardian: { readonly zone: string; readonly spend: Caps };
   readonly prices: { readonly [operation: string]: "free" | "unknown" | Money };
+  /** The usable models, by name. */
+  readonly models: { readonly [name: string]: ModelSettings };
+  /** Reads the variable that holds a model's key, again on each use. */
+  readonly readModelKey: (variable: string) => string | undefined;
+  /** Names of models in the config file, also of those with a mistake. */
+  readonly modelNames: readonly string[];
   readonly retention: { readonly eventsMs: number; readonly intentsMs: number; readonly requestsMs: number };
   readonly receiver: {
     readonly port: number | undefined;
@@ -104,6 +111,7 @@ const VARIABLES = [
   "RETINUE_LOG_LEVEL",
   "RETINUE_GUARDIAN_KEY",
   "RETINUE_GUARDIAN_KEY_FILE",
+  "RETINUE_MODEL_KEY",
   "RETINUE_WEBHOOK_SECRET",
   "RETINUE_WEBHOOK_PORT",
   "RETINUE_WEBHOOK_URL",
@@ -114,7 +122,7 @@ const VARIABLES = [
   "RETINUE_MCP_TOKEN",
 ];
 
-const OPEN_PREFIXES = ["RETINUE_KEY_", "RETINUE_WEBHOOK_SECRET_"];
+const OPEN_PREFIXES = ["RETINUE_KEY_", "RETINUE_WEBHOOK_SECRET_", "RETINUE_MODEL_KEY_"];
 
 /** A value and its source, for error messages. */
 interface Found {
@@ -141,6 +149,8 @@ export async function readConfig({
   const found = await readConfigFile(cwd, flags.config === undefined ? undefined : inFolder(cwd, flags.config));
   const problems: Problem[] = [...environment.problems, ...found.problems, ...mistypedVariables(environment), ...checkSecrets(environment)];
   const { values } = found;
+  const ofModels = readModels(values.models, found.file);
+  problems.push(...ofModels.problems);
   const pick = pickFrom(environment, found);
 
   const statedSet = pick(flags.set, "--set", "RETINUE_SET", values.network?.set);
@@ -164,6 +174,9 @@ export async function readConfig({
       spend: spendCaps(defined(values.guardian?.spend ?? {})),
     },
     prices: values.prices ?? {},
+    models: ofModels.models,
+    readModelKey: (variable) => environment.get(variable),
+    modelNames: Object.keys(values.models ?? {}),
     retention: retention(values.retention),
     receiver: readReceiver(values, environment, problems, flags),
     console: {

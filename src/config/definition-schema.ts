@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { durationMs, SECOND } from "../core/units.ts";
+import { answer } from "../specialist/answer.ts";
 import { quietHours, watchStart } from "../specialist/specialist.ts";
 import {
   duration,
@@ -81,16 +82,16 @@ const schedule = z
           expected('"skip", "once" or {all: <most runs>}'),
         )
         .optional(),
+      expiresIn: positiveDuration.optional(),
+      onPileUp: z.enum(["keep", "newest", "drop"], expected('"keep", "newest" or "drop"')).optional(),
       run: code,
     },
     expected("a schedule: {cron or every, run}"),
   )
   .refine((value) => (value.cron === undefined) !== (value.every === undefined), expected("either cron or every"));
 
-const eventKind = z.union(
-  [z.enum(EVENT_KINDS), z.string().regex(/^x:[a-z][\w.-]*$/)],
-  expected("a kind of event, or x:<name> for one of the profile's"),
-);
+const EVENT_NAME = "a kind of event, or x:<name> for one of the profile's";
+const eventKind = z.union([z.enum(EVENT_KINDS), z.string().regex(/^x:[a-z][\w.-]*$/, expected(EVENT_NAME))], expected(EVENT_NAME));
 const atOnce = wholeNumber(1, 64);
 const concurrentKind = z.union([eventKind, z.string().regex(/^schedule:./)], expected("a kind of event, or schedule:<name>"));
 
@@ -121,7 +122,27 @@ const data = {
     .optional(),
 };
 
-export const dataDefinition = z.strictObject(data, expected("a specialist: at least a handle"));
+/** Events of a data file whose `on` names none. */
+const MODEL_EVENTS: readonly z.output<typeof eventKind>[] = ["mention.created", "reply.created"];
+
+/** A data file holds no code: a model answers the events that it names. */
+export const dataDefinition = z
+  .strictObject(
+    {
+      ...data,
+      model: text.min(1, expected("the name of a model")).optional(),
+      on: z.array(eventKind, expected('a list of events that the model answers, such as ["mention.created"]')).min(1).optional(),
+    },
+    expected("a specialist: at least a handle"),
+  )
+  .refine(({ model, on }) => on === undefined || model !== undefined, {
+    path: ["on"],
+    ...expected("a model that answers these events: model: <its name in the settings>"),
+  })
+  .transform(({ model, on, ...rest }) => {
+    if (model === undefined) return rest;
+    return { ...rest, on: Object.fromEntries((on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })])) };
+  });
 
 const handlers = z.partialRecord(eventKind, code, expected("handlers by kind of event"));
 

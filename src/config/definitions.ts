@@ -2,6 +2,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, extname, join, sep } from "node:path";
 import { systemClock, type Clock } from "../core/clock.ts";
+import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { defined } from "../core/defined.ts";
 import { messageOf } from "../core/errors.ts";
 import type { SpecialistDefinition } from "../specialist/definition.ts";
@@ -11,7 +12,7 @@ import { codeDefinition, dataDefinition } from "./definition-schema.ts";
 import { checkParts, type CheckedParts } from "./mistakes.ts";
 import { fileSignature } from "./folder-signature.ts";
 import { loadModule, MODULE_EXTENSIONS, type LoadedModule } from "./module-file.ts";
-import { mistake, problemOf, throwMistakes, type Problem } from "./problem.ts";
+import { mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
 
 export interface LoadedDefinition {
   /** The absolute path of its file; for one given in code, its place, such as `specialists[0]`. */
@@ -249,7 +250,21 @@ function checkExports(file: string, { exports, version }: { readonly exports: ob
 
 /** `source` is the file from which a worker thread can load it. */
 function checkCode(value: unknown, file: string, source: Source | undefined): Checked {
-  return finish(file, checkParts(codeDefinition, value, { code: "definition_invalid", file }), source);
+  const checked = checkParts(codeDefinition, value, { code: "definition_invalid", file });
+  return finish(file, { ...checked, problems: checked.problems.map(withEventNamed) }, source);
+}
+
+/** A handler of an event that does not exist would never be called, and nothing else would show it. */
+function withEventNamed(problem: Problem): Problem {
+  const [, kind] = /^on(?:\.|\[")(.+?)(?:"\])?: no such setting$/.exec(problem.message) ?? [];
+  if (problem.code !== "key_unknown" || kind === undefined) return problem;
+  const near = nearest(kind, EVENT_KINDS);
+  return {
+    ...problem,
+    code: "event_unknown",
+    message: `on: there is no event "${kind}"`,
+    hint: near === undefined ? "remove the handler; an event of the network's profile is named x:<name>" : `did you mean "${near}"?`,
+  };
 }
 
 async function loadData(file: string): Promise<Checked> {
@@ -265,7 +280,9 @@ async function loadData(file: string): Promise<Checked> {
     };
   const checked = checkParts(dataDefinition, value, { code: "definition_invalid", file, lineOf: (path) => data.lineOf(path) });
   const advised = checked.problems.map((problem) => {
-    const behaviour = problem.code === "key_unknown" && /^(on|schedules|isolate)\b/.test(problem.message);
+    if (/^on\b/.test(problem.message))
+      return { ...problem, hint: "a data file lists the events that its model answers; behaviour is a .ts or .js file" };
+    const behaviour = problem.code === "key_unknown" && /^(schedules|isolate)\b/.test(problem.message);
     return behaviour ? { ...problem, hint: "data files cannot hold behaviour: write a .ts or .js file" } : problem;
   });
   return finish(file, { ...checked, problems: advised }, { file });

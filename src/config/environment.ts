@@ -59,7 +59,7 @@ function present(variables: Variables, name: string): string | undefined {
 }
 
 /** Variables whose values are secrets. */
-const SECRET = /^RETINUE_(KEY_|WEBHOOK_SECRET|CONSOLE_TOKEN|MCP_TOKEN|GUARDIAN_KEY)/;
+const SECRET = /^RETINUE_(KEY_|MODEL_KEY|WEBHOOK_SECRET|CONSOLE_TOKEN|MCP_TOKEN|GUARDIAN_KEY)/;
 const OTHERS_MAY_READ = 0o044;
 
 function problemsOf(file: string): readonly Problem[] {

@@ -35,7 +35,7 @@ export function handleVariable(prefix: string, handle: string): string {
   return `${prefix}_${handle.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
-const HOLDS_KEY = /^RETINUE_(?:KEY_.*|GUARDIAN_KEY)(?<!_FILE)$/;
+const HOLDS_KEY = /^RETINUE_(?:KEY_.*|GUARDIAN_KEY|MODEL_KEY(?:_.*)?)(?<!_FILE)$/;
 const HOLDS_SECRETS = /^RETINUE_(?:WEBHOOK_SECRET(?:_.*)?|CONSOLE_TOKEN|MCP_TOKEN)$/;
 
 function secretsByName(environment: Environment): readonly (readonly [name: string, secret: string])[] {
@@ -48,6 +48,20 @@ function secretsByName(environment: Environment): readonly (readonly [name: stri
 /** Every secret that stands in the environment itself: keys, the webhooks' secrets, the console's token. */
 export function environmentSecrets(environment: Environment): readonly Secret[] {
   return secretsByName(environment).map(([, secret]) => new Secret(secret));
+}
+
+/** The models of the settings, and the way to their keys. */
+export interface ModelKeys {
+  readonly models: { readonly [name: string]: { readonly name: string; readonly key: string | undefined } };
+  readonly readModelKey: (variable: string) => string | undefined;
+}
+
+/** The keys of models, wherever their variables stand. */
+export function modelSecrets({ models, readModelKey }: ModelKeys): readonly Secret[] {
+  return Object.values(models).flatMap(({ key }) => {
+    const value = key === undefined ? undefined : readModelKey(key);
+    return value === undefined ? [] : [new Secret(value)];
+  });
 }
 
 /** The values of environment variables that definitions name under `secrets`. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { expectation } from "../contract/profile/expectation.ts";
 import { defined } from "../core/defined.ts";
 import { mistake, nearest, type Problem } from "./problem.ts";
+import { VARIABLE_NAME } from "./value-schemas.ts";
 
 type Path = readonly PropertyKey[];
 
@@ -107,9 +108,10 @@ function describe(schema: z.ZodType, root: unknown, given: z.core.$ZodIssue, con
   const where = issue.path.length === 0 ? "the whole" : show(issue.path);
   const near = typeof found === "string" && issue.code === "invalid_value" ? nearest(found, issue.values.map(String)) : undefined;
   const { expected, hint } = splitHint(expectation(issue));
+  const shown = expected.startsWith(VARIABLE_NAME) && typeof found === "string" ? "another text" : showValue(found);
   const advice = near === undefined ? hint : `did you mean "${near}"?`;
   return [
-    mistake(context.code, found === undefined ? `${where} is missing` : `${where}: expected ${expected}, got ${showValue(found)}`, {
+    mistake(context.code, found === undefined ? `${where} is missing` : `${where}: expected ${expected}, got ${shown}`, {
       ...place(issue.path),
       expected,
       ...defined({ hint: advice }),

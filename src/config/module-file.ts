@@ -26,6 +26,7 @@ const OWN_EXTENSION = extname(import.meta.url);
 /** The package's entry points, as files of this copy of the runtime. */
 const DOORS: { readonly [specifier: string]: string } = {
   retinue: new URL(`../index${OWN_EXTENSION}`, import.meta.url).href,
+  "retinue/model": new URL(`../model${OWN_EXTENSION}`, import.meta.url).href,
   "retinue/testing": new URL(`../testing${OWN_EXTENSION}`, import.meta.url).href,
 };
 
@@ -55,7 +56,7 @@ let loadings = 0;
 const underWay = new Map<string, Loading>();
 
 /**
- * Resolves `retinue` and `retinue/testing` to this copy from any importing file, and reloads the files that a definition imports together
+ * Resolves `retinue` and its other doors to this copy from any importing file, and reloads the files that a definition imports together
  * with it. Once per thread; Node cannot scope it.
  */
 function hookOnce(): void {

@@ -7,9 +7,11 @@ import { defined } from "../core/defined.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
+import { readAccepted, type AcceptedTools } from "./accepted-tools.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type DefinitionLoader, type LoadedDefinition } from "./definitions.ts";
-import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
+import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, modelSecrets, type KeyPlace } from "./key-sources.ts";
+import { checkModelKeys, checkModels } from "./model-settings.ts";
 import { isMistake, mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
 export interface Roster {
@@ -75,7 +77,10 @@ export async function loadRoster({ config, profile, given, loader, checkCron, ch
     environment,
     written.map(({ specialist }) => specialist),
   );
-  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], [...environmentSecrets(environment), ...declared]);
+  const all = withoutSecrets(
+    [...problems, ...checkPrices(config, profile)],
+    [...environmentSecrets(environment), ...modelSecrets(config), ...declared],
+  );
   return { definitions, drafts, problems: all, set: profile.set };
 }
 
@@ -140,7 +145,11 @@ export function checkRosterKeys(roster: Roster, config: Config, { anyNetwork = f
   const { network, environment, cwd } = config;
   const declared = written.flatMap(({ specialist, file }) => checkDeclared(specialist, file, environment));
   const ownProfile = anyNetwork || !/^set-[ab]$/.test(network.profile);
-  return [...declared, ...checkKeys(places, { set: roster.set, ownProfile, environment, cwd })];
+  const ofModels = checkModelKeys(
+    written.map(({ specialist }) => specialist),
+    config,
+  );
+  return [...declared, ...ofModels, ...checkKeys(places, { set: roster.set, ownProfile, environment, cwd })];
 }
 
 /** Handlers that usually write, and the write without which they can only read. */
@@ -178,6 +187,8 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
           hint: `add for example may: ["${writes[0]}"]`,
         }),
       );
+  const mayPay = [specialist.spend, config.guardian.spend].some((caps) => mayPayIn(caps, "usd"));
+  problems.push(...checkModels(specialist, file, { models: config.models, named: config.modelNames, mayPay }));
   return [...problems, ...checkWatch(file, specialist), ...checkTools(file, specialist, config)];
 }
 
@@ -205,11 +216,17 @@ function checkPayable(name: string, file: string, { spend }: Specialist, profile
   ];
 }
 
-/** Checks that the tools are those of servers that the settings name. */
-function checkTools(file: string, { tools }: Specialist, { mcp }: Config): Problem[] {
+/** True if a cap of a period allows spending this currency. */
+function mayPayIn(caps: Specialist["spend"], currency: string): boolean {
+  return Object.entries(caps).some(([period, list]) => period !== "perAction" && list.some((cap) => cap.currency === currency));
+}
+
+/** Checks that the tools are those of servers that the settings name, and that a person has accepted them. */
+function checkTools(file: string, { tools }: Specialist, { mcp, cwd }: Config): Problem[] {
+  if (tools.length === 0) return [];
   const known = Object.keys(mcp);
-  const strangers = tools.filter((tool) => !known.some((server) => tool.startsWith(`${server}/`)));
-  return strangers.map((tool) => {
+  const isStranger = (tool: string): boolean => !known.some((server) => tool.startsWith(`${server}/`));
+  const strangers = tools.filter(isStranger).map((tool) => {
     const near = nearest(tool.slice(0, tool.indexOf("/")), known);
     return mistake("tool_server_unknown", `tools: the config file has no MCP server for "${tool}"`, {
       file,
@@ -217,6 +234,18 @@ function checkTools(file: string, { tools }: Specialist, { mcp }: Config): Probl
       hint: near === undefined ? "add the server under mcp" : `did you mean "${near}"?`,
     });
   });
+  let accepted: AcceptedTools = new Map();
+  const unreadable = mistakesOf(() => (accepted = readAccepted(cwd)), file, "tools");
+  if (unreadable.length > 0) return [...strangers, ...unreadable];
+  const unaccepted = tools
+    .filter((tool) => !isStranger(tool) && !accepted.has(tool))
+    .map((tool) =>
+      warning("tool_unaccepted", `tools: nobody has accepted "${tool}", so its calls are refused`, {
+        file,
+        hint: "read and accept it: retinue check --accept",
+      }),
+    );
+  return [...strangers, ...unaccepted];
 }
 
 /** Converts an error of ours about a part of a file to problems; none if nothing is thrown. */
@@ -275,6 +304,18 @@ function checkWatch(file: string, specialist: Specialist): Problem[] {
           file,
           hint: "remove it, or add the handler",
         }),
+      );
+  for (const { name, expiresMs, onPileUp } of specialist.schedules)
+    if (specialist.may.length > 0 && expiresMs === undefined && onPileUp === "keep")
+      problems.push(
+        warning(
+          "schedule_never_expires",
+          `schedules.${name} states no expiresIn: an action of it that states none either never expires, and is sent however late`,
+          {
+            file,
+            hint: 'add expiresIn, such as "1h", or onPileUp: "newest"',
+          },
+        ),
       );
   const idle = EVENT_KINDS.every((kind) => !Object.hasOwn(on, kind));
   return watch.feed !== undefined && idle

@@ -32,6 +32,14 @@ export const handle = z
 
 export const tier = z.enum(TIERS, expected(`a tier (${TIERS.join(", ")})`));
 
+/** Expectation of a variable's name. A value that fails it may be the secret itself, so no message shows it. */
+export const VARIABLE_NAME = "the name of an environment variable";
+
+/** The name of any variable, our own ones included. */
+export const anyVariableName = z
+  .string(expected(VARIABLE_NAME))
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, expected(`${VARIABLE_NAME}, such as "OPENAI_API_KEY"; never its value`));
+
 const DURATION = 'a duration such as "90s", "15m" or "1h30m" (a number is milliseconds)';
 
 /** A duration, kept as written. */
@@ -99,13 +107,11 @@ export const zone = z
   .string(expected('a time zone such as "Europe/London"'))
   .refine((name) => passes(() => new Intl.DateTimeFormat("en", { timeZone: name })), expected('a time zone such as "Europe/London"'));
 
-export const variableName = z
-  .string(expected("the name of an environment variable"))
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, expected('the name of an environment variable, such as "OPENAI_API_KEY"; never its value'))
-  .refine(
-    (name) => !name.startsWith(OWN_PREFIX),
-    expected("a variable of your own; RETINUE_* are known as secrets, and no definition gets them"),
-  );
+/** The name of a variable that definitions, or the tools of their servers, may get. */
+export const variableName = anyVariableName.refine(
+  (name) => !name.startsWith(OWN_PREFIX),
+  expected("a variable of your own; RETINUE_* are known as secrets, and no definition gets them"),
+);
 
 const TOOL = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_./-]{1,128}$/;
 /** `server/tool`. */

@@ -331,6 +331,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     ...told,
     ...failing.map(reasonOfFailing),
     ...waitsOf(shown.waits),
+    ...modelWaitsOf(asking, member),
     ...unreadOf(shown.sources),
     ...absent,
   ];
@@ -346,6 +347,18 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     reasons,
     hint,
   });
+}
+
+/** Models that its behaviours ask, and that cannot be asked now. */
+function modelWaitsOf({ parts }: Asking, member: Member | undefined): readonly Reason[] {
+  const uses = member?.specialist.models ?? [];
+  if (uses.length === 0) return [];
+  const waits = parts?.models?.waits() ?? [];
+  return waits
+    .filter(
+      ({ model, handle }) => uses.some((use) => use.model === model) && (handle === undefined || handle === member?.specialist.handle),
+    )
+    .map(({ code, message, since, until }) => ({ rule: code, message, since, until }));
 }
 
 function sentSince(intent: Intent): { readonly since?: number } {

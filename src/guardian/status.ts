@@ -19,6 +19,7 @@ import { showFailing, type AllFailing } from "./failures.ts";
 import { stopsInForce, type HaltShown } from "./stops-in-force.ts";
 import { showHeld, type HeldShown } from "./held.ts";
 import type { OpenBreaker } from "../gateway/breaker.ts";
+import type { ModelWait } from "../model/models.ts";
 import { showProposal, type Proposal } from "./proposals.ts";
 import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -131,6 +132,8 @@ export interface Snapshot extends AllFailing {
   readonly stopped: readonly OpenBreaker[];
   /** Changes in answers since earlier ones, worst first: paths and types, never values. */
   readonly drift: readonly DriftEntry[];
+  /** Models that cannot be asked now, and why. */
+  readonly models: readonly ModelWait[];
   readonly specialists: readonly SpecialistShown[];
   /** Undefined without a receiver. */
   readonly webhooks: WebhooksShown | undefined;
@@ -194,6 +197,7 @@ export async function showStatus({
     undelivered: undelivered.map(waiting),
     stopped: standing.stops().slice(0, MAX_SHOWN),
     drift: standing.drift().slice(0, MAX_SHOWN),
+    models: live?.runtime.parts.models?.waits() ?? [],
     specialists: await Promise.all(
       [...handles].sort().map(async (handle) => {
         const trust = standing.trust.of(handle);

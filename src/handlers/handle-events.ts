@@ -6,12 +6,15 @@ import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
 import type { ToolAnswer } from "../specialist/act.ts";
-import type { Specialist } from "../specialist/specialist.ts";
+
 import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../specialist/run-request.ts";
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
+import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
+import { supersede, withoutPile } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
+import type { Models } from "../model/models.ts";
 import type PQueue from "p-queue";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
@@ -26,7 +29,7 @@ import { failureNote } from "../store/failure.ts";
 import type { Acts } from "../polling/action-counts.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
-import { handlingsAtOnce, runsSideBySide } from "../specialist/specialist.ts";
+import { handlingsAtOnce, runsSideBySide, type Specialist } from "../specialist/specialist.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import { refuseSecrets } from "../gateway/secret-refusal.ts";
 
@@ -52,6 +55,8 @@ export interface HandlerDependencies {
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
+  /** Undefined where no model may be asked. */
+  readonly models?: Models | undefined;
   /** The tools of MCP servers. Default: none is reached. */
   readonly tools?: ToolDesk | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
@@ -176,6 +181,7 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
       if (announcer.listenerCount("run") > 0) announcer.emit("run", { ...about(), result: "finished", intents: stored.length });
       if (announcer.listenerCount("intent") > 0)
         for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
+      for (const [index, intent] of stored.entries()) supersede(parts, member, event.seq, { draft: result.intents[index], stored: intent });
       if (stored.length > 0) {
         parts.acts.add(member, event.kind, stored.length);
         parts.wake(member, "intents");
@@ -245,7 +251,7 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
 /** Dependencies of one handling. */
 export type HandlingDependencies = Pick<
   HandlerDependencies,
-  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "tools" | "ending"
+  "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "models" | "tools" | "ending"
 >;
 
 /** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
@@ -276,6 +282,13 @@ export class Handling implements RunRequest {
     const { handle, initialState } = this.#specialist;
     const stored = this.#parts.store.loadState(handle);
     return isEmpty(stored) && !isEmpty(initialState) ? structuredClone(initialState) : stored;
+  }
+
+  get usual(): RunRequest["usual"] {
+    const { kind } = this.event;
+    if (!kind.startsWith(SCHEDULE_PREFIX)) return undefined;
+    const schedule = this.#specialist.schedules.find(({ name }) => `${SCHEDULE_PREFIX}${name}` === kind);
+    return schedule && { expiresMs: schedule.expiresMs, onPileUp: schedule.onPileUp };
   }
 
   get isSideBySide(): boolean {
@@ -320,6 +333,11 @@ export class Handling implements RunRequest {
     await this.#parts.store.saveStep(this.event.seq, name, value);
   }
 
+  get askModel(): RunRequest["askModel"] {
+    const { models } = this.#parts;
+    return models === undefined ? undefined : (call, signal) => models.ask(this.#member, this.event, call, signal);
+  }
+
   newIntentId(): IntentId {
     return newIntentId(this.#parts.random, this.#parts.clock.now());
   }
@@ -360,7 +378,8 @@ export function finishRun(
 ): readonly StoredIntent[] {
   const { specialist } = member;
   const { seq } = event;
-  const { state, intents } = result;
+  const { state } = result;
+  const intents = result.intents.map((draft) => withoutPile(parts, specialist, draft));
   const now = parts.clock.now();
   // Nothing decided: nothing to brake or to report.
   const by = intents.length === 0 ? NOTHING_SAID : spokenBy(specialist);

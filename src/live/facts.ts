@@ -54,7 +54,7 @@ export interface EventFact extends Numbered {
 }
 
 /** An intent as its run leaves it. */
-export interface IntentSeed extends Omit<DraftIntent, "review" | "refusal"> {
+export interface IntentSeed extends Omit<DraftIntent, "review" | "refusal" | "pileUp"> {
   readonly state: StoredIntent["state"];
   readonly code?: string | undefined;
   readonly message?: string | undefined;

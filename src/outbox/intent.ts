@@ -79,8 +79,8 @@ interface Moves {
 export const TRANSITIONS = {
   /** The limits let a request leave. */
   admission: { from: ["ready"], to: ["sending"] },
-  /** The outbox delays, brings forward or refuses an action that has not left. */
-  outbox: { from: ["ready"], to: ["ready", "refused", "parked"] },
+  /** The outbox delays, brings forward or refuses an action that has not left, or has it read back first. */
+  outbox: { from: ["ready"], to: ["ready", "in_doubt", "refused", "parked"] },
   /** The answer to a request, or none. */
   answer: { from: ["sending"], to: ["ready", "in_doubt", "confirmed", "refused", "pending", "parked"] },
   /** The result of reading the network back. */
@@ -197,6 +197,9 @@ export function expiry({ state }: Pick<Intent, "state">): IntentChange<"cancelle
     ? { state: "cancelled", code: "approval_expired", message: "it expired without an answer" }
     : { state: "cancelled", code: "expired", message: "it expired before it could be sent" };
 }
+
+/** The end of an intent in whose place a newer one waits. */
+export const SUPERSEDED = { state: "cancelled", code: "superseded", message: "a newer one of its kind waits in its place" } as const;
 
 /** An intent as of now: it may have expired while nothing ran. */
 export function asOf(intent: Intent, now: number): Intent {

@@ -2,7 +2,7 @@
 import { createKeys, type KeyProvider } from "../client/auth.ts";
 import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
-import { declaredSecrets, environmentSecrets, keyReference, toolSecrets } from "../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets, keyReference, modelSecrets, toolSecrets } from "../config/key-sources.ts";
 import type { SharedVariables } from "../config/environment.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
@@ -21,7 +21,7 @@ import { checkCaps } from "../limits/caps.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
-import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
+import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
@@ -152,8 +152,7 @@ export function readRoster(config: Config, profile: Profile, clock: Clock, cast:
 export async function launch(planned: LaunchPlan, options: LaunchOptions): Promise<Launched> {
   const { config, profile, baseUrl, roster } = planned;
   const { clock, random, log, scrubber } = options;
-  for (const secret of [...environmentSecrets(config.environment), ...toolSecrets(config.environment, config.mcp)]) scrubber.add(secret);
-  learnDeclared(planned, roster, scrubber);
+  learnSecrets(planned, scrubber);
   const real = openSqliteStore({
     path: config.store.path,
     clock,
@@ -198,6 +197,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       zone: config.guardian.zone,
       guardianCaps: config.guardian.spend,
       drainMs: config.drainMs,
+      models: { settings: config.models, readKey: config.readModelKey },
       retention: config.retention,
       passive: options.passive ?? false,
       writes: options.writes ?? "send",
@@ -285,6 +285,15 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
     drain,
     stop: () => (stopped ??= stop()),
   };
+}
+
+/** Lets the scrubber know every secret of the settings, before anything is opened. */
+function learnSecrets(planned: LaunchPlan, scrubber: Scrubber): void {
+  const { config } = planned;
+  const { environment, mcp } = config;
+  for (const secret of [...environmentSecrets(environment), ...modelSecrets(config), ...toolSecrets(environment, mcp)])
+    scrubber.add(secret);
+  learnDeclared(planned, planned.roster, scrubber);
 }
 
 /** Lets the scrubber know the values of the variables that definitions name under `secrets`. */

@@ -84,7 +84,7 @@ export function openGateway(
 }
 
 /** The caps on a specialist's spending, with the Guardian's; made once for each definition. */
-function capsFor(guardianCaps: SpendLimits = {}): (member: Member) => readonly Cap[] {
+export function capsFor(guardianCaps: SpendLimits = {}): (member: Member) => readonly Cap[] {
   const ofGuardian = capsOf(GUARDIAN, guardianCaps);
   const known = new WeakMap<Specialist, readonly Cap[]>();
   return ({ specialist }) => {

@@ -22,6 +22,7 @@ import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { completeLeftPending } from "../outbox/complete-pending.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
+import { openModels, type ModelAccess } from "./open-models.ts";
 import { createActs } from "../polling/action-counts.ts";
 import { noticeCalls } from "../polling/job-cadence.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
@@ -75,6 +76,8 @@ export interface RuntimeOptions {
   /** Time that a stop waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
+  /** The models that definitions may ask. Default: none. */
+  readonly models?: ModelAccess;
   /** The tools of MCP servers. Its owner closes it. Default: none is reached. */
   readonly tools?: ToolDesk | undefined;
   /**
@@ -174,6 +177,7 @@ class Engine implements Runtime {
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
+      models: openModels({ ...options, clock, scrubber, halt: (handle) => unkeptHalts.of(handle) }),
       stopping: this.#stopping.signal,
       ending: this.#ending.signal,
       shared: createSharedLists(options.random),
@@ -384,5 +388,6 @@ class Engine implements Runtime {
     await sleep(clock, SECOND, over.signal);
     if (!over.signal.aborted) this.#options.log.warn("stopped before all answers had come", { open: this.#flow.open });
     else await idle;
+    await this.parts.models?.close();
   }
 }

@@ -1,5 +1,6 @@
 /** Runs one handler of a definition in a test: through the real rules, brakes, input checks and steps, and without a network. */
 import { checkedDefinitions } from "../config/definitions.ts";
+import { checkedModels, type ModelConfig } from "../config/model-settings.ts";
 import type { EventKind, EventPayloads, ExtraEvent, ExtraEventKind, SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 import type { EndpointSet, OperationName } from "../contract/operations.ts";
 import { shippedProfile, type Profile } from "../contract/profile/profile.ts";
@@ -56,6 +57,8 @@ export interface HandleOptions {
   readonly tools?: ToolAnswers;
   /** Answers `act.fetch`. Default: refuses every request (`no_fetch`). */
   readonly fetch?: FetchAnswers;
+  /** Models by name, as in the settings: mostly one of `scriptedModel`. They are asked over HTTP. Default: none. */
+  readonly models?: { readonly [name: string]: ModelConfig };
   /** The time of the handling, in ms since the epoch. Default 2026-01-05T00:00Z, a Monday. */
   readonly now?: number;
   /** The specialist's id on the network; undefined while it is not known. Default: that of its definition, else `agent_<handle>`. */
@@ -123,6 +126,7 @@ export async function handle<const Kind extends HandledKind>(
     read: (call) => answer(reads, call),
     callTool: toolsOf(options.tools),
     fetch: fetchOf(options.fetch),
+    ...(options.models === undefined ? {} : { models: checkedModels(options.models) }),
   });
   if ("failure" in handled) throw handled.failure;
   return shownHandling(handled, now);

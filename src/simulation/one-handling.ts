@@ -1,5 +1,6 @@
 /** Handles one event once, by the rules and the store that a runtime uses, and sends nothing. */
 import { eventId } from "../contract/event-id.ts";
+import type { ModelSettings } from "../config/model-settings.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import { Misconfigured } from "../core/errors.ts";
@@ -11,6 +12,7 @@ import { Scrubber } from "../core/scrubber.ts";
 import { createMember } from "../gateway/member.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
 import { finishRun, Handling, withoutSecrets, type ToolDesk } from "../handlers/handle-events.ts";
+import { openModels, type ModelAccess } from "../runtime/open-models.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import type { HandlerRead, ReadCall } from "../specialist/run-request.ts";
@@ -32,6 +34,8 @@ export interface OneHandlingOptions {
   readonly read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>;
   readonly callTool: ToolDesk["callTool"];
   readonly fetch: typeof globalThis.fetch;
+  /** Default: none. */
+  readonly models?: { readonly [name: string]: ModelSettings };
   /** Knows the secrets that no action may hold. Default: none. */
   readonly scrubber?: Scrubber;
 }
@@ -74,6 +78,9 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
   const steps: Record<string, Json> = {};
   const reads: ReadCall[] = [];
   const store = openSqliteStore({ path: ":memory:", clock, random: random.fork("store") });
+  const access = options.models && withoutKeys(options.models);
+  const log = createLogger({ level: "debug", now: () => clock.now(), scrubber, sink: (line) => void lines.push(line) });
+  const models = openModels({ models: access, profile, store, clock, scrubber, log, random: random.fork("models"), halt: () => undefined });
   try {
     const { handle } = specialist;
     const id = asEventId(event.id ?? eventId(event.kind, textIn(isObject(event.payload) ? event.payload : {}, "id") ?? "1"));
@@ -89,8 +96,9 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
       scrubber,
       random: random.fork("intents"),
       fetch: options.fetch,
+      models,
+      log,
       tools: { callTool: options.callTool },
-      log: createLogger({ level: "debug", now: () => clock.now(), scrubber, sink: (line) => void lines.push(line) }),
       ending: new AbortController().signal,
     };
     const known = new Map(Object.entries(options.steps).map(([name, value]) => [`${STEP}${name}`, value]));
@@ -112,7 +120,14 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
     return { ...about, decisions, state: result.state ?? request.state };
   } finally {
     await store.close();
+    await models?.close();
   }
+}
+
+/** Variables of keys are not read: a scripted model asks for none. */
+function withoutKeys(models: NonNullable<OneHandlingOptions["models"]>): ModelAccess {
+  const settings = Object.fromEntries(Object.entries(models).map(([name, one]) => [name, { ...one, key: undefined }]));
+  return { settings, readKey: () => undefined };
 }
 
 /** Its state is given, and its steps are reported. */

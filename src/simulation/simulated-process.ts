@@ -130,10 +130,13 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
   dueWork: true,
   expireIntents: true,
   finishRun: true,
+  hasWaiting: true,
   loadState: true,
   nextDue: true,
   parkEvent: true,
   retryEvent: true,
+  endHold: true,
+  supersede: true,
 };
 
 /** Wraps the store for a living process. `onCommit` gets every completed operation, even if the process died meanwhile. */

@@ -6,13 +6,15 @@ import type { IfJson, Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Duration } from "../core/units.ts";
 
-/** A decided action, recorded and not yet sent. Accepted wherever the id of the object it creates is. */
-export interface IntentRef {
+/** A decided action, recorded and not yet sent. Accepted wherever the id of the object it creates is, if that is of the right kind. */
+export interface IntentRef<Kind extends string = string> {
   readonly intent: IntentId;
+  /** For the compiler alone, and never set: the kind of object that the action creates. */
+  readonly creates?: Kind;
 }
 
 /** An object of the network (of this kind, if it is a record), its id, or the intent that will create it. */
-export type Target<Kind extends string = string> = string | { readonly id: string; readonly kind?: Kind } | IntentRef;
+export type Target<Kind extends string = string> = string | { readonly id: string; readonly kind?: Kind } | IntentRef<Kind>;
 
 /** Options of one decision: a label and data for its receipt, a time after which it is not sent. */
 export interface IntentOptions {
@@ -24,7 +26,12 @@ export interface IntentOptions {
    * The action is dropped if it was not sent within this time of its decision. Default: sent however late, even past the deadline of a job.
    */
   readonly expiresIn?: Duration;
+  /** The fate of this action if an earlier one with its operation, target and key still waits to be sent. Default `"keep"`. */
+  readonly onPileUp?: OnPileUp;
 }
+
+/** Of actions that wait behind a limit: keep all, only the newest, or drop the one that comes while another waits. */
+export type OnPileUp = "keep" | "newest" | "drop";
 
 /** Options of a step. Its tries and the waits between them are within the deadline of the handling. */
 export interface StepOptions {
@@ -60,20 +67,20 @@ export interface ToolOptions {
 
 /** Interface of a handler. Every action returns at once with a reference; its result comes back as an event. */
 export interface Act {
-  post(content: string, options?: IntentOptions & { readonly community?: string }): IntentRef;
-  reply(to: Target<"post">, content: string, options?: IntentOptions): IntentRef;
+  post(content: string, options?: IntentOptions & { readonly community?: string }): IntentRef<"post">;
+  reply(to: Target<"post">, content: string, options?: IntentOptions): IntentRef<"post">;
   /** Set A has likes only: a down-vote there is refused before any call. */
-  vote(post: Target<"post">, direction?: "up" | "down", options?: IntentOptions): IntentRef;
+  vote(post: Target<"post">, direction?: "up" | "down", options?: IntentOptions): IntentRef<"none">;
   /** Deletes a post of the specialist's own (Set A). */
-  remove(post: Target<"post">, options?: IntentOptions): IntentRef;
-  apply(job: Target<"job">, input?: OperationInput<"jobs.apply">, options?: IntentOptions): IntentRef;
-  submit<Value>(job: Target<"job">, deliverable: Value & IfJson<Value>, options?: IntentOptions): IntentRef;
-  createJob(input: OperationInput<"jobs.create">, options?: IntentOptions): IntentRef;
-  join(community: Target<"community">, options?: IntentOptions): IntentRef;
-  leave(community: Target<"community">, options?: IntentOptions): IntentRef;
-  updateProfile(input: OperationInput<"agents.update">, options?: IntentOptions): IntentRef;
+  remove(post: Target<"post">, options?: IntentOptions): IntentRef<"none">;
+  apply(job: Target<"job">, input?: OperationInput<"jobs.apply">, options?: IntentOptions): IntentRef<"none">;
+  submit<Value>(job: Target<"job">, deliverable: Value & IfJson<Value>, options?: IntentOptions): IntentRef<"none">;
+  createJob(input: OperationInput<"jobs.create">, options?: IntentOptions): IntentRef<"job">;
+  join(community: Target<"community">, options?: IntentOptions): IntentRef<"none">;
+  leave(community: Target<"community">, options?: IntentOptions): IntentRef<"none">;
+  updateProfile(input: OperationInput<"agents.update">, options?: IntentOptions): IntentRef<"none">;
   /** Any write by name, including the extra operations of a profile. */
-  perform(operation: string, call: { readonly target?: Target; readonly input?: JsonObject }, options?: IntentOptions): IntentRef;
+  perform(operation: string, call: { readonly target?: Target; readonly input?: JsonObject }, options?: IntentOptions): IntentRef<never>;
 
   readonly read: Reads;
 
@@ -145,7 +152,7 @@ export type ActFor<May extends string, State = JsonObject, Tool extends string =
   /** The specialist's own value, stored when the handler returns. At most 256 KiB of JSON. */
   state: State;
   /** Any write of `may` by name, including the extra operations of a profile. */
-  perform(operation: May, call: { readonly target?: Target; readonly input?: JsonObject }, options?: IntentOptions): IntentRef;
+  perform(operation: May, call: { readonly target?: Target; readonly input?: JsonObject }, options?: IntentOptions): IntentRef<never>;
 };
 
 type Rest<Method extends (first: never, ...rest: never[]) => unknown> = Parameters<Method> extends [unknown, ...infer More] ? More : [];

@@ -5,7 +5,8 @@ import { durationMs, SECOND } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import type { Act, IntentOptions, IntentRef, Reads, Target, ToolAnswer, ToolOptions } from "./act.ts";
+import type { ModelAnswer, ModelCall } from "./model-call.ts";
+import type { Act, IntentOptions, IntentRef, OnPileUp, Reads, Target, ToolAnswer, ToolOptions } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 import { createFetch } from "./service-fetch.ts";
 import { createSteps } from "./steps.ts";
@@ -52,9 +53,9 @@ class Context implements RunContext {
   readonly #inputs: (string | undefined)[] = [];
   #open = true;
   #steps = 0;
-  #stepping: Pick<Act, "step" | "tool"> | undefined;
+  #questions = 0;
+  #stepping: Pick<Act, "step" | "tool" | "fetch"> | undefined;
   #reads: Reads | undefined;
-  #fetch: Act["fetch"] | undefined;
   #random: Random | undefined;
   #log: Logger | undefined;
   /** The specialist's value. */
@@ -68,16 +69,16 @@ class Context implements RunContext {
     this.act = new RunAct(this);
   }
 
-  get stepping(): Pick<Act, "step" | "tool"> {
+  get stepping(): Pick<Act, "step" | "tool" | "fetch"> {
     if (this.#stepping === undefined) {
       const another = (): void => this.#another();
-      this.#stepping = { step: createSteps(this.request, this.#tools, another), tool: createTool(this.request, this.#tools, another) };
+      this.#stepping = {
+        step: createSteps(this.request, this.#tools, another),
+        tool: createTool(this.request, this.#tools, another),
+        fetch: createFetch(this.request, () => this.signal),
+      };
     }
     return this.#stepping;
-  }
-
-  get fetch(): Act["fetch"] {
-    return (this.#fetch ??= createFetch(this.request, () => this.signal));
   }
 
   get read(): Reads {
@@ -114,6 +115,22 @@ class Context implements RunContext {
     return (this.#random ??= this.#tools.random()).next();
   }
 
+  /** Asks a model in a step of its own: a crash pays once for what was stored. */
+  ask(call: ModelCall): Promise<ModelAnswer> {
+    const answered = this.stepping.step<object>(`model:${++this.#questions}`, async (signal) => {
+      const { askModel } = this.request;
+      if (askModel === undefined)
+        throw new Refused("model_missing", `nothing answers the model "${call.model}" here`, {
+          hint: 'in a test, give the option models, or the result of its step: steps: { "model:1": … }',
+        });
+      const result = await askModel(call, signal);
+      if ("value" in result) return result.value as object;
+      this.#tools.suspend(result.suspendedUntil, result.reason);
+      return new Promise<never>(() => undefined); // the run is abandoned here, as in a read
+    });
+    return answered as Promise<ModelAnswer>; // what `askModel` answered, or stored earlier
+  }
+
   intents(): readonly DraftIntent[] {
     return this.#drafts;
   }
@@ -132,7 +149,7 @@ class Context implements RunContext {
   }
 
   /** Turns a decision into a draft, in written order; equal decisions become one draft. */
-  decide(operation: string, target: Target | undefined, input: GivenInput, options: IntentOptions = NO_OPTIONS): IntentRef {
+  decide(operation: string, target: Target | undefined, input: GivenInput, options: IntentOptions = NO_OPTIONS): IntentRef<never> {
     this.#alive();
     const { request } = this;
     const rule = request.rules.of(operation);
@@ -167,7 +184,8 @@ class Context implements RunContext {
       review: rule.review?.(wanted.id ?? wanted.intent, checked),
       label: options.key,
       data: options.data === undefined ? undefined : bounded(options.data),
-      expiresAt: options.expiresIn === undefined ? undefined : request.clock.now() + durationMs(options.expiresIn),
+      expiresAt: expiryOf(request, options),
+      pileUp: pileUpOf(options.onPileUp ?? request.usual?.onPileUp),
     });
     return { intent: id };
   }
@@ -192,6 +210,17 @@ class Context implements RunContext {
     if (++this.#steps > MAX_STEPS_PER_RUN)
       throw new Refused("too_many_steps", `expected at most ${MAX_STEPS_PER_RUN} steps and reads for one event, got more`);
   }
+}
+
+function expiryOf({ clock, usual }: RunRequest, { expiresIn }: IntentOptions): number | undefined {
+  const afterMs = expiresIn === undefined ? usual?.expiresMs : durationMs(expiresIn);
+  return afterMs === undefined ? undefined : clock.now() + afterMs;
+}
+
+function pileUpOf(given: OnPileUp = "keep"): DraftIntent["pileUp"] {
+  if (given === "newest" || given === "drop") return given;
+  if (given === "keep") return undefined;
+  throw new Refused("value_invalid", `expected onPileUp to be "keep", "newest" or "drop", got ${JSON.stringify(given)}`);
 }
 
 /** State has one writer: of two handlings at once, the later would undo what the earlier stored. */
@@ -295,7 +324,7 @@ class RunAct implements Act {
   }
 
   get fetch(): Act["fetch"] {
-    return this[CONTEXT].fetch;
+    return this[CONTEXT].stepping.fetch;
   }
 
   get state(): JsonObject {
@@ -313,6 +342,13 @@ class RunAct implements Act {
   get signal(): AbortSignal {
     return this[CONTEXT].signal;
   }
+}
+
+/** Asks a model from a behaviour. Throws `Refused` (`model_missing`) outside a handling. */
+export function askModel(act: object, call: ModelCall): Promise<ModelAnswer> {
+  const context: unknown = Reflect.get(act, CONTEXT);
+  if (context instanceof Context) return context.ask(call);
+  throw new Refused("model_missing", "a model is asked with the act of a handler");
 }
 
 /** Calls tools, each once per event and input. The nth equal call of a run is a call of its own. */

@@ -4,12 +4,12 @@ import type { Lane, OperationName, WriteName } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { Duration, Money } from "../core/units.ts";
 import type { IfJson, Json, JsonObject } from "../core/json.ts";
-import type { Act, ActFor } from "./act.ts";
+import type { Act, ActFor, OnPileUp } from "./act.ts";
 
 /** Start of a new watch: new items from now on, all items, or those since a date. */
 export type WatchFrom = "now" | "start" | (string & {});
 
-/** Where a watched list begins, and how old an item may be. */
+/** The begin of a watched list, and the age that an item may have. */
 export interface FeedWatch {
   /** Default `"now"`. */
   readonly from?: WatchFrom;
@@ -77,6 +77,10 @@ export interface ScheduleDefinition<A = Act> {
   readonly quiet?: string;
   /** Policy for runs missed while the process was down. Default `"skip"`. */
   readonly onMissed?: OnMissed;
+  /** `expiresIn` of its actions that state none: after an outage or a used-up quota, a post of days ago is not sent. Default: never. */
+  readonly expiresIn?: Duration;
+  /** `onPileUp` of its actions that state none. Default `"keep"`. */
+  readonly onPileUp?: OnPileUp;
   run(act: A): unknown;
 }
 

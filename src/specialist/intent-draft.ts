@@ -27,6 +27,8 @@ export interface DraftIntent {
   readonly label?: string | undefined;
   readonly data?: Json | undefined;
   readonly expiresAt?: number | undefined;
+  /** Only the newest of its kind is to wait, or it is dropped while another waits. */
+  readonly pileUp?: "newest" | "drop" | undefined;
   /** The Guardian's approval to wait for, bound to this payload. */
   readonly review?: { readonly payloadHash: string; readonly amount: Money | undefined; readonly expiresAt: number } | undefined;
   /** Refused before it became ready: stored with the reason, and never sent. */

@@ -5,11 +5,18 @@ import { messageOf, Refused } from "../core/errors.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
-import type { ToolAnswer } from "./act.ts";
+import type { ModelCall } from "./model-call.ts";
+import type { OnPileUp, ToolAnswer } from "./act.ts";
 import type { OperationRules } from "./operation-rules.ts";
 
 /** Longest value that a specialist stores or a step returns, as JSON. */
 export const MAX_VALUE_BYTES = 256 * 1024;
+
+/** The options of a schedule for its actions. */
+export interface UsualOptions {
+  readonly expiresMs: number | undefined;
+  readonly onPileUp: OnPileUp;
+}
 
 export interface ReadCall {
   readonly operation: string;
@@ -52,10 +59,14 @@ export interface RunRequest {
   readonly isSideBySide?: boolean;
   readonly rules: OperationRules;
   readonly deadlineMs: number;
+  /** Options of actions that state none. */
+  readonly usual?: UsualOptions | undefined;
   read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead>;
   /** Absent where no server is reached, as in a simulation. */
   readonly callTool?: ((call: ToolCall, signal: AbortSignal) => Promise<ToolAnswer>) | undefined;
   saveStep(name: string, value: Json): Promise<void>;
+  /** Asks a model, paid from the specialist's caps: a `ModelAnswer`, or the time at which it may be asked. Undefined where there is none. */
+  readonly askModel?: ((call: ModelCall, signal: AbortSignal) => Promise<HandlerRead>) | undefined;
   newIntentId(): IntentId;
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
@@ -79,7 +90,8 @@ export function storable(what: string, value: unknown, code: ErrorCode = "value_
     throw new Refused(code, `expected ${what} to be JSON, got ${lost}`, {
       hint: "give plain objects, lists, texts and numbers, such as await answer.json()",
     });
-  if (text.length > MAX_VALUE_BYTES)
-    throw new Refused("value_invalid", `expected ${what} to be at most ${MAX_VALUE_BYTES} bytes of JSON, got ${text.length}`);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_VALUE_BYTES)
+    throw new Refused("value_invalid", `expected ${what} to be at most ${MAX_VALUE_BYTES} bytes of JSON, got ${bytes}`);
   return JSON.parse(text) as Json;
 }

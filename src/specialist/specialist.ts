@@ -15,7 +15,9 @@ import type {
   SpendCaps,
   WatchFrom,
 } from "./definition.ts";
+import type { OnPileUp } from "./act.ts";
 import type { BrakeCaps } from "./intent-draft.ts";
+import { modelUseOf, type ModelUse } from "./model-call.ts";
 
 /** `"now"`, `"start"`, or a time in ms since the epoch. */
 export type WatchStart = "now" | "start" | number;
@@ -57,6 +59,9 @@ export interface Schedule {
   readonly jitterMs: number;
   readonly quiet: QuietHours | undefined;
   readonly onMissed: OnMissed;
+  /** Undefined for never. */
+  readonly expiresMs: number | undefined;
+  readonly onPileUp: OnPileUp;
   readonly run: ScheduleDefinition["run"];
 }
 
@@ -90,6 +95,8 @@ export interface Specialist {
   readonly initialState: JsonObject;
   readonly on: Handlers;
   readonly instructions: string | undefined;
+  /** The models that its behaviours ask, once for each behaviour. */
+  readonly models: readonly ModelUse[];
   /** Absolute path of the file it was loaded from; undefined if code created it. */
   readonly file: string | undefined;
   /** The load of its file, if its behaviours were loaded in a thread. */
@@ -144,9 +151,17 @@ export function createSpecialist(definition: SpecialistDefinition, source?: Sour
     initialState: definition.initialState === undefined ? NO_STATE : firstState(definition.initialState),
     on: { ...definition.on },
     instructions: definition.instructions,
+    models: modelsOf(definition),
     file: source?.file,
     version: source?.version,
   });
+}
+
+function modelsOf({ on = {}, schedules = {}, instructions = "" }: SpecialistDefinition): readonly ModelUse[] {
+  const behaviours: readonly unknown[] = [...Object.values(on), ...Object.values(schedules).map((schedule): unknown => schedule["run"])];
+  const uses = behaviours.flatMap((behaviour) => modelUseOf(behaviour) ?? []);
+  if (uses.length === 0) return NOTHING;
+  return uses.map(({ model, hasInstructions }) => ({ model, hasInstructions: hasInstructions || instructions.trim() !== "" }));
 }
 
 /** A Guardian's overrides of a specialist's definition. */
@@ -272,6 +287,8 @@ function toSchedule(name: string, schedule: ScheduleDefinition): Schedule {
     jitterMs: schedule.jitter === undefined ? 0 : durationMs(schedule.jitter),
     quiet: schedule.quiet === undefined ? undefined : quietHours(schedule.quiet),
     onMissed: schedule.onMissed ?? "skip",
+    expiresMs: schedule.expiresIn === undefined ? undefined : durationMs(schedule.expiresIn),
+    onPileUp: schedule.onPileUp ?? "keep",
     // Bound, so that a definition may use `this`.
     run: (act) => schedule.run(act),
   };

@@ -44,6 +44,9 @@ export interface SimilarIntents {
   readonly others: readonly SimilarIntent[];
 }
 
+/** Intents that say the same thing at another time. */
+export type IntentKind = Pick<Intent, "specialist" | "operation" | "target" | "label">;
+
 export interface OutboxStore {
   /** Due ready intents of these lanes, oldest first, in written order within a run. */
   dueIntents(specialist: Handle, lanes: readonly Lane[], now: number, limit: number): readonly Intent[];
@@ -54,6 +57,10 @@ export interface OutboxStore {
   moveIntent<By extends Mover>(move: IntentMove<By>): Promise<boolean>;
   /** Cancels expired intents, see {@link expiry}. Returns them as they were. */
   expireIntents(specialist: Handle, now: number, limit: number): readonly Intent[];
+  /** True if an intent of this kind waits to be sent. */
+  hasWaiting(kind: IntentKind): boolean;
+  /** Cancels the intents of this kind that wait to be sent, except those of one event. Returns them as they were. */
+  supersede(kind: IntentKind, exceptOf: number, now: number): readonly Intent[];
   /** The network ids among these that intents of the specialist and operation have claimed: other kinds of objects may have equal ids. */
   claimedRefs(by: Pick<Intent, "specialist" | "operation">, refs: readonly string[]): Promise<ReadonlySet<string>>;
   /** Requests of an intent that may have taken effect, by their answers: those that never left did not. */

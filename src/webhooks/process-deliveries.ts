@@ -186,7 +186,7 @@ function wordOf(meaning: Meaning): string | undefined {
 function tellHealth({ profile, coverage }: WebhookDependencies, { specialist }: Member, meaning: Meaning): void {
   const word = wordOf(meaning);
   const kind = word !== undefined && Object.hasOwn(profile.webhooks.kinds, word) ? profile.webhooks.kinds[word] : undefined;
-  if (kind !== undefined && "told" in meaning) coverage.told(specialist.handle, kind, meaning.told);
+  if (kind !== undefined && "reports" in meaning) coverage.reported(specialist.handle, kind, meaning.reports);
 }
 
 function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {

@@ -49,6 +49,7 @@ const SNAPSHOT: Snapshot = {
   doubts: [waits],
   pending: [waits],
   undelivered: [waits],
+  models: [{ model: WORD, handle: WORD, code: foreignCode(WORD), message: WORD, since: AT, until: AT }],
   stopped: [{ rule: "drift", code: foreignCode(WORD), message: WORD, handle: WORD, operation: WORD, since: AT, probeAt: AT }],
   drift: [
     {
@@ -106,7 +107,7 @@ const SNAPSHOT: Snapshot = {
       {
         handle: SCOUT,
         state: "unregistered",
-        health: { state: "healthy", told: 1, missed: 0, missedInRow: 0, lastToldAt: AT },
+        health: { state: "healthy", reported: 1, missed: 0, missedInRow: 0, lastReportedAt: AT },
         registration: { kind: "deferred", why: WORD },
         deliveries: [{ kind: WORD, state: "parked", count: 1 }],
       },

@@ -50,6 +50,7 @@ test.each([
 ])("%s is refused", async (_name, name, says) => {
   const { code, people } = await checked({ "agents/scout.yaml": `handle: scout\nsecrets: ["${name}"]\n` });
   expect([code, people]).toEqual([2, expect.stringContaining(says) as string]);
+  expect(people).not.toContain("sk-model-0123456789");
 });
 
 test("a definition that fails its check does not say a secret that another one names", async () => {

@@ -163,3 +163,21 @@ describe("a loader", () => {
     expect((await loadDefinitions(root, undefined, loader)).problems).toEqual([]);
   });
 });
+
+test.each<[string, string, object]>([
+  ["a promise", "export default (async () => ({ handle: 'a' }))();", { code: "default_async" }],
+  ["an async function", "export default async () => ({ handle: 'a' });", { code: "default_function" }],
+  [
+    "a handler of an event that there is not",
+    "export default { handle: 'a', on: { 'post.liket': () => undefined } };",
+    { code: "event_unknown", message: 'on: there is no event "post.liket"', hint: 'did you mean "post.liked"?' },
+  ],
+  [
+    "one far from every event",
+    "export default { handle: 'a', on: { contest: () => undefined } };",
+    { code: "event_unknown", hint: expect.stringContaining("x:<name>") as string },
+  ],
+])("%s has an error of its own", async (_what, text, problem) => {
+  const { root } = project({ "a.ts": text });
+  expect((await loadDefinitions(root)).problems).toMatchObject([problem]);
+});

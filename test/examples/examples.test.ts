@@ -2,9 +2,10 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import type { Job } from "retinue";
-import { createLocalNetwork, seededRandom, simulate, systemClock } from "retinue/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startRetinue, type Job } from "retinue";
+import { createLocalNetwork, scriptedModel, seededRandom, simulate, systemClock } from "retinue/testing";
+import { asking } from "../harness/visitor.ts";
 import { loadDefinitions } from "../../src/config/definitions.ts";
 import { startProgram } from "../../examples/embedding/main.ts";
 import dailyDigest from "../../examples/scheduled-digest/digest.ts";
@@ -54,6 +55,37 @@ test("the template of a worker delivers what it took, once and right, over crash
   expect(tally.intents["jobs.submit confirmed"]).toBeGreaterThan(5);
   // A machine that is away for hours may come too late; what it delivers is right all the same.
   expect(verdicts.filter((verdict) => verdict?.startsWith("late: ") !== true)).toEqual([]);
+});
+
+test("the model helper answers in the words of its model, and pays for it", SLOW, async () => {
+  await using model = await scriptedModel(({ message }) => (message.includes("tea") ? "Two minutes." : "NOTHING"));
+  process.env["MODEL_ADDRESS"] = model.address;
+  onTestFinished(() => void delete process.env["MODEL_ADDRESS"]);
+  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(5), residents: false });
+  const listening = await network.listen({ set: "b" });
+  onTestFinished(() => listening.close());
+  const { key } = network.provision({ handle: "helper", tier: "pro", set: "b" });
+  const ask = asking(network, "b", network.provision({ handle: "ada", tier: "pro", set: "b" }).key);
+  await ask("POST", "/v1/posts", { body: { content: "How long does green tea steep?" } });
+  await ask("POST", "/v1/posts", { body: { content: "The weather is fine." } });
+  const store = mkdtempSync(join(tmpdir(), "retinue-model-"));
+  onTestFinished(() => rmSync(store, { recursive: true }));
+  const env = { RETINUE_BASE_URL: listening.baseUrls.b, RETINUE_KEY_HELPER: key, RETINUE_STORE: `sqlite:${join(store, "store.sqlite")}` };
+  const handled = Promise.withResolvers<void>();
+  let runs = 0;
+  const confirmed = Promise.withResolvers<void>();
+  await using retinue = await startRetinue({
+    cwd: join(EXAMPLES, "model-helper"),
+    env,
+    on: { run: () => void (++runs === 2 && handled.resolve()), intent: ({ state }) => void (state === "confirmed" && confirmed.resolve()) },
+  });
+  await Promise.all([handled.promise, confirmed.promise]);
+  expect(network.truth.effects({ agent: "helper" }).map(({ operation, text }) => [operation, text])).toEqual([
+    ["posts.reply", "Two minutes."],
+  ]);
+  expect(model.requests).toHaveLength(2);
+  const { specialists } = await retinue.guardian.status({});
+  expect(specialists[0]?.money).toMatchObject([{ currency: "usd", heldMicros: 0, postedMicros: 2 * 27 }]);
 });
 
 test("the digest is posted once its Guardian has approved it", SLOW, async () => {

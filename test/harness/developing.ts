@@ -40,7 +40,7 @@ export async function develop(files: { readonly [path: string]: string }): Promi
   const clock = systemClock();
   const log = silentLogger();
   const config = await loadConfig({ env: {}, cwd: root });
-  const pool = createWorkerPool({ clock, log });
+  const pool = createWorkerPool({ clock, log, keepsSpare: true });
   const loader = createDefinitionLoader(clock, (file) => pool.evaluate(file));
   const load = () => readRoster(config, shippedProfile("b"), clock, { loader });
   const roster = await load();

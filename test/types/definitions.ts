@@ -1,5 +1,6 @@
 /** What the compiler says of definitions: each line below `@ts-expect-error` is a mistake that it has to see. */
-import { defineSpecialist, type ActFor, type Job, type Post, type SpecialistDefinition } from "retinue";
+import { answer as asked } from "retinue/model";
+import { defineSpecialist, type ActFor, type IntentRef, type Job, type Post, type SpecialistDefinition } from "retinue";
 
 declare module "retinue" {
   interface ExtraOperations {
@@ -39,6 +40,11 @@ export const actions = defineSpecialist({
       act.reply(job, "no");
       // @ts-expect-error an object without an id is none
       act.reply({ name: "no" }, "no");
+    },
+    "post.liked": (_like, act) => {
+      const own = act.perform("posts.pin", { target: post });
+      act.reply(own, "an action by name may create anything");
+      act.reply(act.reply(post, "one"), "an answer to one's own answer");
     },
     "job.assigned": (assigned, act) => {
       same<typeof assigned, Job>();
@@ -176,6 +182,40 @@ export const helped = defineSpecialist({
 export function loose(may: readonly string[]): SpecialistDefinition {
   return { handle: "loose", may, on: { "post.created": (created, act) => void act.reply(created, act.post("yes").intent) } };
 }
+
+export const created = defineSpecialist({
+  handle: "created",
+  may: ["jobs.create", "jobs.apply", "posts.create", "posts.reply", "posts.vote"],
+  on: {
+    "mention.created": (mention, act) => {
+      const offer = act.createJob({ title: "a title", description: "a text" });
+      act.apply(offer);
+      act.reply(act.post("a post"), "and more");
+      // @ts-expect-error a job that is to be created is no post
+      act.reply(offer, "no");
+      // @ts-expect-error a post that is to be created is no job
+      act.apply(act.post("a post"));
+      // @ts-expect-error a vote creates nothing
+      act.reply(act.vote(mention), "no");
+      const known: IntentRef = offer;
+      void known;
+    },
+  },
+});
+
+export const modelDriven = defineSpecialist({
+  handle: "model-driven",
+  may: ["posts.reply"],
+  on: {
+    "post.created": asked({ model: "small", instructions: "Be brief." }),
+    "job.assigned": asked({ model: "small", data: (assigned: Job, act) => act.read.job(assigned) }),
+    // @ts-expect-error text of the network is no instruction
+    "reply.created": (created) => asked({ model: "small", instructions: created.content ?? "" }),
+    // @ts-expect-error nor is it one in the object that a handler builds
+    "mention.created": (created) => asked({ model: "small", instructions: created.content }),
+  },
+  schedules: { daily: { every: "1d", run: asked({ model: "small" }) } },
+});
 
 export const tooled = defineSpecialist({
   handle: "tooled",

@@ -1,7 +1,6 @@
 /** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
-import { readAccepted } from "../../config/accepted-tools.ts";
 import { readConfig, type Config } from "../../config/config.ts";
-import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets, modelSecrets } from "../../config/key-sources.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys, type Roster } from "../../config/roster.ts";
@@ -37,12 +36,13 @@ export const command: Command = {
     const { config, problems: settings } = await readConfig({ flags, env, cwd });
     const { profile, problems: ofProfile } = await readProfile(config.network.profile);
     const speaks = profile ?? shippedProfile(config.network.set);
-    const roster = await readRoster(config, speaks, clock);
+    const before = await readRoster(config, speaks, clock);
+    const accepts = flagOption(options, "accept");
+    if (accepts) await acceptTools({ out, clock, cwd }, config, before);
+    const roster = accepts ? await readRoster(config, speaks, clock) : before;
     const found: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     found.push(...problemsOfSettings(speaks, config));
     found.push(...problemsOfStore(config));
-    if (flagOption(options, "accept")) await acceptTools({ out, clock, cwd }, config, roster);
-    found.push(...problemsOfTools(config, roster));
     found.push(...problemsOfReceiver(config, speaks, roster, settings).filter(({ code }) => options["keys"] !== false || code !== SECRET));
     if (config.network.setStated && speaks.set !== config.network.set)
       found.push(
@@ -66,12 +66,16 @@ export const command: Command = {
       tier: specialist.tier,
       file,
       may: specialist.may,
+      models: [...new Set(specialist.models.map(({ model }) => model))],
     }));
     if (!failed) {
       out.table(specialists, [
         { title: "specialist", value: (row) => row.handle },
         { title: "tier", value: (row) => row.tier },
         { title: "may", value: (row) => row.may.join(" ") || "reads only" },
+        ...(specialists.some(({ models }) => models.length > 0)
+          ? [{ title: "model", value: (row: Shown) => row.models.join(" ") || "-" }]
+          : []),
       ]);
       out.line();
       if (webhooks !== undefined) out.line(`Webhooks: ${webhooks}`);
@@ -89,12 +93,21 @@ export const command: Command = {
       ok: !failed,
       ...(first === undefined ? {} : { error: problemJson(first, cwd) }),
       problems: shown,
-      specialists: specialists.map(({ handle, tier }) => ({ handle, set: roster.set, tier })),
+      specialists: specialists.map(({ handle, tier, models }) => ({
+        handle,
+        set: roster.set,
+        tier,
+        ...(models.length === 0 ? {} : { models }),
+      })),
       ...defined({ webhooks }),
     });
     return failed ? EXIT.misused : EXIT.done;
   },
 };
+
+interface Shown {
+  readonly models: readonly string[];
+}
 
 /** The route of deliveries: the public address and the receiver's own; undefined without a receiver. */
 function routeOfDeliveries({ receiver: { port, host, url }, environment }: Config): string | undefined {
@@ -107,21 +120,6 @@ function routeOfDeliveries({ receiver: { port, host, url }, environment }: Confi
 
 function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? "" : "s"}`;
-}
-
-/** Warns of tools that nobody has accepted: their calls are refused. */
-function problemsOfTools({ cwd }: Config, { definitions }: Roster): Problem[] {
-  const named = definitions.flatMap(({ specialist: { tools }, file }) => tools.map((tool) => ({ tool, file })));
-  if (named.length === 0) return [];
-  const accepted = readAccepted(cwd);
-  return named
-    .filter(({ tool }) => !accepted.has(tool))
-    .map(({ tool, file }) =>
-      warning("tool_unaccepted", `tools: nobody has accepted "${tool}", so its calls are refused`, {
-        file,
-        hint: "read and accept it: retinue check --accept",
-      }),
-    );
 }
 
 const SECRET = "webhook_secret_missing";
@@ -147,9 +145,10 @@ function problemsOfAddress(config: Config, settings: readonly Problem[]): Proble
   }
 }
 
-function secretsOf({ environment }: Config, roster: Roster): readonly Secret[] {
+function secretsOf(config: Config, roster: Roster): readonly Secret[] {
   const specialists = [...roster.definitions, ...roster.drafts].map(({ specialist }) => specialist);
-  return [...environmentSecrets(environment), ...declaredSecrets(environment, specialists)];
+  const { environment } = config;
+  return [...environmentSecrets(environment), ...modelSecrets(config), ...declaredSecrets(environment, specialists)];
 }
 
 /** Checks that the store does not belong to another network. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, extname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig, type Config } from "../../config/config.ts";
-import { withoutOwn } from "../../config/environment.ts";
+import { openEnvironment, withoutOwn } from "../../config/environment.ts";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import type { EndpointSet } from "../../contract/operations.ts";
 import { createDefinitionLoader } from "../../config/definitions.ts";
@@ -90,7 +90,7 @@ interface Demo extends Places {
 async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
   const { clock, prints } = stage.context;
   if (settings.isDeveloping !== true) return demoWith(stage, settings);
-  const isolation = createWorkerPool({ clock, log: stage.log, capturesPrints: prints !== undefined });
+  const isolation = createWorkerPool({ clock, log: stage.log, capturesPrints: prints !== undefined, keepsSpare: true });
   try {
     return await demoWith(stage, settings, isolation);
   } finally {
@@ -164,7 +164,10 @@ function greet({ context: { out, clock } }: Stage, { data, store, temporary, set
   );
 }
 
-/** Settings of the folder, but only this network, this store and these keys: a demo touches nothing real. */
+/**
+ * Settings of the folder, but only this network, this store and these keys: a demo touches nothing real. Models are those of the project,
+ * with their keys: a demo without them would show nothing of what a model-driven specialist does.
+ */
 async function demoConfig({ cwd, flags, env }: Context, { set, store, agents }: Demo, keyFile: string): Promise<Config> {
   const config = await loadConfig({
     cwd,
@@ -180,7 +183,8 @@ async function demoConfig({ cwd, flags, env }: Context, { set, store, agents }: 
     },
   });
   const specialists = Object.entries(config.specialists).map(([handle, { keyFile: _real, ...rest }]) => [handle, rest] as const);
-  return { ...config, specialists: Object.fromEntries(specialists) };
+  const own = openEnvironment({ cwd, variables: env });
+  return { ...config, specialists: Object.fromEntries(specialists), readModelKey: (variable) => own.get(variable) };
 }
 
 function baseUrlOf({ listening }: OpenNetwork, set: EndpointSet): string {

@@ -5,7 +5,8 @@ import { LANES } from "../../contract/operations.ts";
 import type { Profile } from "../../contract/profile/profile.ts";
 import type { Tier } from "../../contract/tiers.ts";
 import { sha256 } from "../../core/json.ts";
-import { DAY, showDuration } from "../../core/units.ts";
+import { dearestCall } from "../../config/model-settings.ts";
+import { DAY, showDuration, showMoney, type Money } from "../../core/units.ts";
 import { DEFAULT_FLOORS } from "../../limits/lanes.ts";
 import { plan, type PlanInput, type PlanRow } from "../../limits/planner.ts";
 import { planCast } from "../../runtime/launch.ts";
@@ -50,8 +51,10 @@ export const command: Command = {
       tier: tiers.get(row.handle) ?? "free",
       warnings: [...row.warnings, ...(lacks.get(row.handle) ?? [])],
     }));
+    const models = modelsShown(specialists, config);
     show(rows, flagOption(options, "lanes"), out);
-    out.result({ version, command: "plan", ok: true, specialists: rows });
+    for (const { says } of models) out.paragraph(says);
+    out.result({ version, command: "plan", ok: true, specialists: rows, ...(models.length === 0 ? {} : { models }) });
     return EXIT.done;
   },
 };
@@ -102,6 +105,26 @@ interface Planned extends PlanRow {
   readonly handles: string;
   readonly tier: Tier;
   readonly networkLimits: readonly LimitShown[];
+}
+
+/** A model in use, and the most that a call of it costs. */
+interface ModelShown {
+  readonly model: string;
+  readonly specialists: readonly string[];
+  readonly perCall: Money;
+  readonly says: string;
+}
+
+function modelsShown(specialists: readonly Specialist[], { models }: Config): readonly ModelShown[] {
+  return Object.values(models).flatMap((settings): ModelShown[] => {
+    const asking = specialists.filter((one) => one.models.some(({ model }) => model === settings.name)).map(({ handle }) => String(handle));
+    if (asking.length === 0) return [];
+    const perCall = dearestCall(settings);
+    const price = perCall.micros === 0 ? "which costs nothing" : `at most ${showMoney(perCall)} a call, held before it is made`;
+    return [
+      { model: settings.name, specialists: asking, perCall, says: `${asking.join(", ")} asks the model ${settings.name}, ${price}.` },
+    ];
+  });
 }
 
 /** A limit of the network that concerns a specialist. */
@@ -164,7 +187,7 @@ function handlesOf(specialist: Specialist | undefined): string {
 function sentenceOf({ handle, tier, sources, perDay, limits, lanes, runsOutMs }: Planned): string {
   const looks = sources.map(
     ({ name, everyMs, discoveryMs: { mean, worst } }) =>
-      `looks at ${listName(name)} every ${showDuration(everyMs)} and sees news after ${showDuration(mean)}, at worst ${showDuration(worst)}`,
+      `polls ${listName(name)} every ${showDuration(everyMs)} and sees news after ${showDuration(mean)}, at worst ${showDuration(worst)}`,
   );
   const [day, hour] = [runsOutMs.day, runsOutMs.hour].map((ms) => (ms === undefined ? "" : `, used up after ${showDuration(ms)}`));
   const perHour = lanes.reduce((sum, lane) => sum + lane.perHour, 0);

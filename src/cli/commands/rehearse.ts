@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { readRecording, type RecordingFile } from "../../config/simulation-files.ts";
-import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets, modelSecrets } from "../../config/key-sources.ts";
 import type { Config } from "../../config/config.ts";
 import { throwMistakes } from "../../config/problem.ts";
 import { Misconfigured, Refused, RetinueError } from "../../core/errors.ts";
@@ -78,9 +78,11 @@ async function recordingOf(context: Context, handle: string, given: string): Pro
   return withGuardian(context, (guardian) => guardian.recording({ id: given, handle }));
 }
 
-function scrubberOf({ environment }: Config, specialist: Specialist): Scrubber {
+function scrubberOf(config: Config, specialist: Specialist): Scrubber {
   const scrubber = new Scrubber();
-  for (const secret of [...environmentSecrets(environment), ...declaredSecrets(environment, [specialist])]) scrubber.add(secret);
+  const { environment } = config;
+  const declared = declaredSecrets(environment, [specialist]);
+  for (const secret of [...environmentSecrets(environment), ...modelSecrets(config), ...declared]) scrubber.add(secret);
   return scrubber;
 }
 

@@ -1,9 +1,11 @@
-/** The shape of a definition that was loaded in a thread: its data as they are, and a mark in the place of each function. */
+/** The shape of a definition that was loaded in a thread: its data as they are, and a mark in the place of each function, with the model that it asks. */
 import { Fatal } from "../../core/errors.ts";
+import { modelUseOf, usingModel, type ModelUse } from "../../specialist/model-call.ts";
 
 export type Shape =
   | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "function" | "promise" | "foreign" }
+  | { readonly kind: "function"; readonly asks?: ModelUse }
+  | { readonly kind: "promise" | "foreign" }
   | { readonly kind: "list"; readonly items: readonly Shape[] }
   | { readonly kind: "object"; readonly members: readonly (readonly [string, Shape])[] };
 
@@ -15,7 +17,10 @@ const MAX_VALUES = 200_000;
 export function shapeOf(value: unknown): Shape {
   let left = MAX_VALUES;
   const visit = (one: unknown, depth: number): Shape => {
-    if (typeof one === "function") return { kind: "function" };
+    if (typeof one === "function") {
+      const asks = modelUseOf(one);
+      return { kind: "function", ...(asks === undefined ? {} : { asks }) };
+    }
     if (typeof one === "symbol" || left-- <= 0 || depth > MAX_DEPTH) return { kind: "foreign" };
     if (typeof one !== "object" || one === null) return { kind: "value", value: one };
     if (Array.isArray(one)) return { kind: "list", items: one.map((item: unknown) => visit(item, depth + 1)) };
@@ -33,7 +38,7 @@ export function standIn(shape: Shape): unknown {
     case "value":
       return shape.value;
     case "function":
-      return elsewhere;
+      return shape.asks === undefined ? elsewhere : usingModel(() => elsewhere(), shape.asks);
     case "promise":
       return new Promise(() => undefined);
     case "foreign":

@@ -8,6 +8,7 @@ import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { LogFields, LogLevel } from "../../core/log.ts";
 import type { ToolAnswer } from "../../specialist/act.ts";
+import type { ModelCall } from "../../specialist/model-call.ts";
 import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../../specialist/run-request.ts";
 import type { OperationRule } from "../../specialist/operation-rules.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
@@ -26,7 +27,7 @@ export interface RunOrder extends LoadOrder {
   /** The files of that load, if the thread has to load it again: they may have changed since. */
   readonly texts: ReadonlyMap<string, string> | undefined;
   readonly kind: string;
-  readonly request: Pick<RunRequest, "event" | "steps" | "me" | "state" | "isSideBySide" | "deadlineMs">;
+  readonly request: Pick<RunRequest, "event" | "steps" | "me" | "state" | "isSideBySide" | "usual" | "deadlineMs">;
   /** The runtime's time as it sends the order. */
   readonly now: number;
 }
@@ -42,6 +43,7 @@ export type Evaluation = ({ readonly shape: Shape } | { readonly problem: Proble
 
 /** Calls of a handler that are awaited. */
 export type Ask =
+  | { readonly what: "model"; readonly call: ModelCall }
   | { readonly what: "read"; readonly call: ReadCall }
   | { readonly what: "tool"; readonly call: ToolCall }
   | { readonly what: "saveStep"; readonly name: string; readonly value: Json };
@@ -49,6 +51,7 @@ export type Ask =
 /** The answer to each. */
 export interface AskAnswers {
   readonly read: HandlerRead;
+  readonly model: HandlerRead;
   readonly tool: ToolAnswer;
   readonly saveStep: undefined;
 }

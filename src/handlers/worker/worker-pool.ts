@@ -26,6 +26,8 @@ export interface WorkerPoolOptions {
   readonly capturesPrints?: boolean | undefined;
   /** An idle thread ends after this time. Default 1 min. */
   readonly idleMs?: number;
+  /** Keeps a thread ready that has loaded nothing: starting one takes most of the time of a reload. */
+  readonly keepsSpare?: boolean;
 }
 
 export interface WorkerPool {
@@ -54,6 +56,7 @@ interface Version {
   readonly texts: ReadonlyMap<string, string> | undefined;
 }
 
+const USUAL = { expiresMs: undefined, onPileUp: "keep" } as const;
 const HEAP_MB = 128;
 /** Threads tried for one handling, if an earlier handling still blocks the first. */
 const MAX_TRIES = 3;
@@ -96,6 +99,7 @@ class Threads implements WorkerPool {
       const found = await thread.load({ run: ++this.#lastRun, file, version });
       if (found === "silent") continue;
       const { files } = found;
+      if (this.#options.keepsSpare === true && !this.#closed) this.#keepSpare();
       if ("problem" in found || renewals !== this.#renewals) this.#retire(thread);
       if ("problem" in found) return found;
       this.#latest.set(file, { version, texts: new Map([...files].map(([path, { text }]) => [path, text])) });
@@ -126,7 +130,7 @@ class Threads implements WorkerPool {
 
   async run(specialist: Specialist, kind: string, request: RunRequest): Promise<RunResult> {
     const file = fileOf(specialist);
-    const { event, steps, me, state, isSideBySide = false, deadlineMs, clock } = request;
+    const { event, steps, me, state, isSideBySide = false, usual = USUAL, deadlineMs, clock } = request;
     for (let tries = 0; tries < MAX_TRIES && !this.#closed; tries++) {
       // A specialist of an earlier version, which was about to begin, is handled by the one in use.
       const { version, texts } = this.#used.get(file) ?? this.use(specialist);
@@ -141,7 +145,7 @@ class Threads implements WorkerPool {
         version,
         texts: thread.files.has(file) ? undefined : texts,
         kind,
-        request: { event, steps, me, state, isSideBySide, deadlineMs },
+        request: { event, steps, me, state, isSideBySide, usual, deadlineMs },
         now: clock.now(),
       };
       const result = await thread.run(order, request);
@@ -191,6 +195,11 @@ class Threads implements WorkerPool {
     const thread = new WorkerThread({ clock, log, heapMb, capturesPrints });
     this.#threads.add(thread);
     return thread;
+  }
+
+  #keepSpare(): void {
+    for (const { files } of this.#idleSince.keys()) if (files.size === 0) return;
+    this.#idleSince.set(this.#open(), Infinity);
   }
 
   #free(thread: WorkerThread): void {

@@ -9,7 +9,8 @@ import { messageOf, Refused } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { SECOND } from "../../core/units.ts";
 import type { ToolAnswer } from "../../specialist/act.ts";
-import type { RunRequest, ToolCall } from "../../specialist/run-request.ts";
+import type { ModelCall } from "../../specialist/model-call.ts";
+import type { HandlerRead, RunRequest, ToolCall } from "../../specialist/run-request.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
 import {
   decodeResult,
@@ -224,6 +225,7 @@ export class WorkerThread {
   async #perform({ run }: Job, request: RunRequest, ask: number, about: Ask): Promise<void> {
     const answer = await answered(async () => {
       if (about.what === "read") return request.read(about.call, request.signal);
+      if (about.what === "model") return askModel(request, about.call);
       if (about.what === "tool") return callTool(request, about.call);
       await request.saveStep(about.name, about.value);
       return undefined;
@@ -266,6 +268,11 @@ export class WorkerThread {
         : `the handler's thread failed: ${messageOf(failure)}`;
     job.done(interrupted(memory ? "run_out_of_memory" : "run_exited", message));
   }
+}
+
+function askModel({ askModel, signal }: RunRequest, call: ModelCall): Promise<HandlerRead> {
+  if (askModel === undefined) throw new Refused("model_missing", `nothing answers the model "${call.model}" here`);
+  return askModel(call, signal);
 }
 
 function placeOf({ run, file, version }: LoadOrder): Pick<Job, "run" | "file" | "version"> {

@@ -116,6 +116,7 @@ function requestOf(order: RunOrder, signal: AbortSignal): RunRequest {
     ...request,
     rules: rulesByQuestion(),
     read: (call) => ask(run, { what: "read", call }),
+    askModel: (call) => ask(run, { what: "model", call }),
     callTool: (call) => ask(run, { what: "tool", call }),
     saveStep: (name, value) => ask(run, { what: "saveStep", name, value }),
     newIntentId: () => question({ what: "intent-id" }),

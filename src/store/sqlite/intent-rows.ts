@@ -7,7 +7,7 @@ import { LIVE, type LiveIntent } from "../../live/live-intent.ts";
 import type { Intent } from "../../outbox/intent.ts";
 import { rowInserter, type Value } from "./insert-rows.ts";
 import { sqlStates, stateOf } from "./intent-states.ts";
-import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
+import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./columns.ts";
 
 export interface IntentRows {
   write(intents: readonly LiveIntent[]): void;

@@ -3,17 +3,17 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES } from "../../contract/operations.ts";
 import { asIntent, isFree, isReadyIn, expires, setOf, type LiveIntent } from "../../live/live-intent.ts";
 import type { IntentFields } from "../../live/facts.ts";
-import { DROPPED, expiry, MAYBE_VISIBLE, originsOf, UNDATED, UNSENT, VISIBLE, type Intent } from "../../outbox/intent.ts";
+import { DROPPED, expiry, MAYBE_VISIBLE, originsOf, SUPERSEDED, UNDATED, UNSENT, VISIBLE, type Intent } from "../../outbox/intent.ts";
 import type { Present } from "../../live/present.ts";
 import type { Capture } from "../../limits/spending.ts";
 import type { SpendRule, WaitRule } from "../../limits/wait-rules.ts";
 import type { Paid } from "../admission.ts";
-import type { IntentMove, OutboxStore, Requests } from "../outbox.ts";
+import type { IntentKind, IntentMove, OutboxStore, Requests } from "../outbox.ts";
 import type { Commits } from "./commits.ts";
 import type { SpendingTable } from "./spending.ts";
 import { sqlState, sqlStates } from "./intent-states.ts";
 import { RESTORED_CODE } from "./restore-detection.ts";
-import { numberOf, textOf } from "./rows.ts";
+import { numberOf, textOf } from "./columns.ts";
 import type { WatchWriter } from "./sources.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { IntentRows } from "./intent-rows.ts";
@@ -40,6 +40,8 @@ export interface Changes {
   readonly payable: Payable;
   /** Lets intents that wait under this rule try again. */
   readonly wake: (rule: WaitRule, now: number) => void;
+  /** Lets intents that wait for money try again, where a hold ended below its amount. */
+  readonly freed: (settled: Capture | undefined, now: number) => void;
   /** Applies the consequences of an intent's new state: money, and dependent intents. */
   readonly follow: (intent: LiveIntent, paid: Paid | undefined, now: number) => void;
   /** Ends a stake: it comes back, or counts as spent. */
@@ -126,7 +128,7 @@ export function createChanges(
     if (watches.length > 0) commits.add(() => watches.forEach((watch) => writer.watch(watch, now)));
     return true;
   };
-  return { applyChange, payable, wake, follow, endStake, find, findById };
+  return { applyChange, payable, wake, freed, follow, endStake, find, findById };
 }
 
 export interface OutboxParts {
@@ -184,6 +186,7 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
       const due = found.slice(0, limit).map(asIntent);
       return due.filter((intent) => applyChange({ seq: intent.seq, by: "expiry", change: expiry(intent), now }));
     },
+    ...createPiles(present, changes),
     async claimedRefs({ specialist, operation }, refs) {
       settle();
       return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
@@ -203,6 +206,24 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
     },
     similarIntents: createIntentsAlike(db, { changes, intents, settle }),
     ...createProofs(db, commits),
+  };
+}
+
+/** Intents of one kind that wait to be sent. */
+function createPiles(present: Present, { applyChange }: Changes): Pick<OutboxStore, "hasWaiting" | "supersede"> {
+  const waitingOf = ({ specialist, operation, target, label }: IntentKind): readonly LiveIntent[] =>
+    [...present.of(specialist).intents.values()].filter(
+      (one) => one.state === "ready" && !one.everUnknown && one.operation === operation && one.target === target && one.label === label,
+    );
+
+  return {
+    hasWaiting: (kind) => waitingOf(kind).length > 0,
+    supersede(kind, exceptOf, now) {
+      const older = waitingOf(kind)
+        .filter(({ eventSeq }) => eventSeq !== exceptOf)
+        .map(asIntent);
+      return older.filter(({ seq }) => applyChange({ seq, by: "expiry", change: SUPERSEDED, now }));
+    },
   };
 }
 

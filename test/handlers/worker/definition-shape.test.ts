@@ -1,5 +1,7 @@
 /** The shape of a definition: what crosses from a thread, and is checked as the original would be. */
 import { expect, test } from "vitest";
+import { answer } from "../../../src/model.ts";
+import { modelUseOf } from "../../../src/specialist/model-call.ts";
 import { shapeOf, standIn } from "../../../src/handlers/worker/definition-shape.ts";
 
 const crossed = (value: unknown): unknown => standIn(structuredClone(shapeOf(value)));
@@ -11,6 +13,10 @@ test("data cross as they are, and functions as functions that must not be called
   const stand = crossed(() => 1);
   expect(stand).toBeInstanceOf(Function);
   expect(stand).toThrow(expect.objectContaining({ code: "worker_confused" }) as Error);
+});
+
+test("a behaviour still says which model it asks", () => {
+  expect(modelUseOf(crossed(answer({ model: "small", instructions: "Be brief." })))).toEqual({ model: "small", hasInstructions: true });
 });
 
 test("a promise stays one, an object of a class stays one, and neither is taken for data", () => {

@@ -79,7 +79,7 @@ test("thirty reloads each count within half a second, and leave no thread, timer
       const text = i % 5 === 4 ? "export const words = ;" : `export const words: string = "${i}";`;
       times.push(await project.edit("lib/words.ts", text, i % 5 === 4 ? "keeps its last" : "has a new definition"));
       expect(await state(project)).toMatchObject({ state: { words: String(i % 5 === 4 ? i - 1 : i) } });
-      expect(project.threads()).toBeLessThanOrEqual(2);
+      expect(project.threads()).toBeLessThanOrEqual(3); // the used one, an ending one, and the spare
     }
   } finally {
     await project.close();
