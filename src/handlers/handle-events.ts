@@ -381,26 +381,16 @@ export function finishRun(
   const { state } = result;
   const intents = result.intents.map((draft) => withoutPile(parts, specialist, draft));
   const now = parts.clock.now();
-  // Nothing decided: nothing to brake or to report.
-  const by = intents.length === 0 ? NOTHING_SAID : spokenBy(specialist);
-  return parts.store.finishRun({ seq, specialist: specialist.handle, now, state, intents, caps: specialist.brakes, ...by });
-}
-
-type Spoken = Pick<Parameters<HandlingDependencies["store"]["finishRun"]>[0], "brake" | "report">;
-
-const NOTHING_SAID: Spoken = { brake: () => undefined, report: () => undefined };
-const spoken = new WeakMap<Member["specialist"], Spoken>();
-
-/** The brakes and receipts of a definition; made once for each. */
-function spokenBy(specialist: Member["specialist"]): Spoken {
-  const known = spoken.get(specialist);
-  if (known !== undefined) return known;
-  const made: Spoken = {
+  return parts.store.finishRun({
+    seq,
+    specialist: specialist.handle,
+    now,
+    state,
+    intents,
+    caps: specialist.brakes,
     brake: (draft, words) => brake(draft, words, specialist.brakes),
     report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
-  };
-  spoken.set(specialist, made);
-  return made;
+  });
 }
 
 function announceDecision(parts: HandlerDependencies, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {
