@@ -60,8 +60,8 @@ const KINDS = [
 ] as const;
 
 function webhookFields(): string {
-  const { scheme, kinds: _kinds, decisions: _decisions, ...places } = shippedProfile("b").webhooks;
-  const rows = Object.entries(places).map(([name, value]) => [code(name), list(Array.isArray(value) ? value : [String(value)])]);
+  const { scheme, kinds: _kinds, decisions: _decisions, objects: _objects, ...places } = shippedProfile("b").webhooks;
+  const rows = Object.entries(places).map(([name, value]) => [code(name), list([value].flat())]);
   return table(["key of `webhooks`", "default"], [["`scheme`", code(scheme)], ...rows]);
 }
 

@@ -257,3 +257,21 @@ function notNow(parts: WebhookDependencies, unread: Unread, what: string): Defer
 function later({ clock }: WebhookDependencies, pauseMs: number, why: string): Deferred {
   return { kind: "deferred", until: clock.now() + pauseMs, why };
 }
+
+/** Words of the log for a new state. */
+export const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "notNeeded">]: string } = {
+  registered: "its webhook is registered; until its first delivery arrives, lists are polled as without one",
+  deferred: "has no webhook yet, and polls meanwhile",
+};
+
+/** True if the webhook was recreated between two checks. */
+export function isAnother(before: RegistrationState | undefined, now: RegistrationState): boolean {
+  return before?.kind === "registered" && now.kind === "registered" && before.webhookId !== now.webhookId;
+}
+
+/** Keeps a secret that only this process knows while checks find its webhook in place. */
+export function withSecretOf(before: RegistrationState | undefined, now: RegistrationState): RegistrationState {
+  if (before?.kind !== "registered" || before.secret === undefined) return now;
+  if (now.kind === "deferred") return before;
+  return now.kind === "registered" && now.webhookId === before.webhookId && now.secret === undefined ? before : now;
+}

@@ -7,6 +7,7 @@ import type { Handle } from "../core/ids.ts";
 import type { Secret } from "../core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { createGate, type Gate, type GateCounts, type GateHint, type VerifiedDelivery } from "./receiver/accept.ts";
+import { keeperOf, receiveForEach, recipientsOf } from "./one-for-all.ts";
 import { hintedReads, readsFor } from "./interpret.ts";
 import type { Listening, Receiver, ReceiverCounts } from "./receiver/http.ts";
 import type { RawDelivery } from "./receiver/signatures.ts";
@@ -16,7 +17,16 @@ import type { Member } from "../gateway/member.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import { checkReceiver, deliveryRoute, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
 import { recallSecret, rememberSecret } from "./network-secrets.ts";
-import { keepRegistered, shownRegistration, unregister, type RegistrationShown, type RegistrationState } from "./registration.ts";
+import {
+  isAnother,
+  keepRegistered,
+  SAID,
+  shownRegistration,
+  unregister,
+  type RegistrationShown,
+  type RegistrationState,
+  withSecretOf,
+} from "./registration.ts";
 import type { CoverageShown } from "../polling/webhook-coverage.ts";
 import type { DeliveryCount } from "../store/deliveries.ts";
 
@@ -200,6 +210,8 @@ class Reception implements Webhooks {
     const state = await unregister(this.#parts, member);
     this.#registrations.set(handle, state);
     rememberSecret(this.#parts, this.#settings.networkSecrets, handle, state);
+    const keeper = keeperOf(this.#parts.profile, this.#members.all());
+    if (keeper !== undefined) await this.look(keeper);
   }
 
   async close(): Promise<void> {
@@ -267,15 +279,15 @@ class Reception implements Webhooks {
   #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
     const member = this.#members.find(delivery.specialist);
     if (member === undefined) throw new Refused("specialist_unknown", `${delivery.specialist} is not a specialist here`);
-    return receiveDelivery(this.#parts, member, delivery);
+    if (this.#parts.profile.webhooks.recipient.length === 0) return receiveDelivery(this.#parts, member, delivery);
+    return receiveForEach(this.#parts, delivery, this.#members.all(), (handle) => this.#accepted(handle));
   }
 
-  #hint(handle: Handle, hint: GateHint): void {
-    const member = this.#members.find(handle);
-    if (member === undefined) return;
-    this.#accepted(handle);
-    const looks = hint.signed ? readsAgain(this.#parts, member, hint) : hintedReads(hint, this.#parts.profile.webhooks);
-    this.#hints.ask(member, looks);
+  #hint(specialist: Handle, hint: GateHint): void {
+    for (const member of recipientsOf(this.#parts.profile, { specialist, body: hint.body }, this.#members.all())) {
+      this.#accepted(member.specialist.handle);
+      this.#hints.ask(member, hint.signed ? readsAgain(this.#parts, member, hint) : hintedReads(hint, this.#parts.profile.webhooks));
+    }
   }
 
   /** Checks the registration repeatedly. */
@@ -356,6 +368,9 @@ class Reception implements Webhooks {
     const unsupported = profile.operations.get("webhooks.create")?.unsupported;
     if (unsupported !== undefined) return { kind: "notNeeded", why: unsupported };
     const { handle } = member.specialist;
+    const keeper = keeperOf(profile, this.#members.all());
+    if (keeper !== undefined && keeper !== member)
+      return { kind: "notNeeded", why: `one webhook serves all, and ${keeper.specialist.handle} keeps it` };
     const before = this.#registrations.get(handle);
     const told = before?.kind === "registered" && before.secret !== undefined ? before.webhookId : undefined;
     const token = profile.webhooks.scheme === "path" ? secret?.reveal() : undefined;
@@ -377,20 +392,4 @@ class Reception implements Webhooks {
       return { kind: "deferred", until: clock.now() + MINUTE, why: messageOf(error) };
     }
   }
-}
-
-const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "notNeeded">]: string } = {
-  registered: "its webhook is registered; until its first delivery arrives, lists are polled as without one",
-  deferred: "has no webhook yet, and polls meanwhile",
-};
-
-function isAnother(before: RegistrationState | undefined, now: RegistrationState): boolean {
-  return before?.kind === "registered" && now.kind === "registered" && before.webhookId !== now.webhookId;
-}
-
-/** Keeps a secret that only this process knows while checks find its webhook in place. */
-function withSecretOf(before: RegistrationState | undefined, now: RegistrationState): RegistrationState {
-  if (before?.kind !== "registered" || before.secret === undefined) return now;
-  if (now.kind === "deferred") return before;
-  return now.kind === "registered" && now.webhookId === before.webhookId && now.secret === undefined ? before : now;
 }

@@ -24,6 +24,8 @@ export const webhooks = z.strictObject({
   /** Paths to a state: the kind is then `<word> <state>`, if `kinds` or `decisions` has that. */
   state: paths,
   object: paths,
+  /** Paths to the handle or id of the specialist meant, where one webhook serves all specialists of a Guardian. */
+  recipient: paths,
   /** By the network's word for a kind: other paths to its object. */
   objects: z.record(word, paths),
   occurrence: paths,

@@ -289,6 +289,7 @@ export const speech = {
     state: [],
     object: ["data", "payload", "object", "$"],
     objects: {},
+    recipient: [],
     occurrence: ["version", "sequence", "occurred_at", "created_at", "timestamp"],
     kinds: {
       "post.created": "post.created",
