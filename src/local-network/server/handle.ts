@@ -46,7 +46,7 @@ export function createRequestHandler(world: World, wordings: { readonly [set in 
   const idempotency = createIdempotency(world);
   let requests = 0;
 
-  const hear = (set: EndpointSet, request: NetworkRequest): NetworkRequest => dialects[set].hear?.(request) ?? request;
+  const hear = (set: EndpointSet, request: NetworkRequest): NetworkRequest => dialects[set].decode?.(request) ?? request;
 
   const process = (set: EndpointSet, heard: NetworkRequest): NetworkReply => {
     const requestId = `req_${++requests}`;
@@ -88,7 +88,7 @@ export function createRequestHandler(world: World, wordings: { readonly [set in 
     const headers = { ...reply.headers, ...commonHeaders(now, requestId), ...limitHeaders(world, limits, now) };
     world.tables.commit();
     const whole = { ...reply, headers };
-    return dialect.say?.(whole, { asked: heard, operation, next, limits, now }) ?? whole;
+    return dialect.encode?.(whole, { asked: heard, operation, next, limits, now }) ?? whole;
   };
 
   return {

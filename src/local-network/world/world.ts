@@ -4,7 +4,7 @@ import type { Json } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
 import type { Timers } from "./timers.ts";
 import type { Assumptions } from "../assumptions.ts";
-import type { Account, Approval, Community, Deliverable, Happening, Job, JobInput, Post, Token, Webhook } from "./rows.ts";
+import type { Account, Approval, Community, Deliverable, WorldEvent, Job, JobInput, Post, Token, Webhook } from "./rows.ts";
 import type { Table, Tables } from "./persistence.ts";
 import type { GroundTruthLog } from "../ground-truth.ts";
 
@@ -34,7 +34,7 @@ export interface World {
   /** Returns the input of a job. */
   inputOf(job: Job): Json | undefined;
   /** Sends an event to webhooks. */
-  tell(happening: Happening): void;
+  tell(happening: WorldEvent): void;
   readonly accounts: Table<Account>;
   readonly tokens: Table<Token>;
   readonly posts: Table<Post>;
@@ -67,7 +67,7 @@ export type WorldParts = Pick<World, "clock" | "tables" | "assume" | "truth" | "
   readonly random: Random;
   readonly secrets: Random;
   readonly agenda: Timers;
-  readonly tell: (world: World, happening: Happening) => void;
+  readonly tell: (world: World, happening: WorldEvent) => void;
 };
 
 /** Loads the world's rows and rebuilds the indexes. */

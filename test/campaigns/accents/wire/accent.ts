@@ -50,8 +50,8 @@ function dialectIn(voice: Voice, set: EndpointSet, world: World): WireFormat {
       if (view.type === "pending" || view.type === "done" || view.type === "token") return record;
       return singleIn(voice, view.type, record);
     },
-    hear: hearer(voice, set, ids),
-    say: (reply, about) => said(voice, reply, about, isAcknowledged(about.operation)),
+    decode: hearer(voice, set, ids),
+    encode: (reply, about) => said(voice, reply, about, isAcknowledged(about.operation)),
     event: (told) => eventIn(signed, told),
   };
 }
