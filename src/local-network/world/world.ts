@@ -66,7 +66,7 @@ export type WorldParts = Pick<World, "clock" | "tables" | "assume" | "truth" | "
   readonly rebuildInput: (task: { readonly kind: string; readonly seed: string }) => Json;
   readonly random: Random;
   readonly secrets: Random;
-  readonly agenda: Timers;
+  readonly timers: Timers;
   readonly tell: (world: World, happening: WorldEvent) => void;
 };
 
@@ -86,7 +86,7 @@ export function openWorld(parts: WorldParts): World {
     tables,
     assume: parts.assume,
     truth: parts.truth,
-    timers: parts.agenda,
+    timers: parts.timers,
     keep: parts.keep,
     scale: parts.scale,
     next,
@@ -120,7 +120,7 @@ export function openWorld(parts: WorldParts): World {
   for (const post of world.posts.all()) placePost(world, post);
   for (const job of world.jobs.all()) {
     world.board.push(job);
-    if (job.due !== undefined) parts.agenda.note(job.due.at, `job:${job.id}`);
+    if (job.due !== undefined) parts.timers.note(job.due.at, `job:${job.id}`);
   }
   return world;
 }
