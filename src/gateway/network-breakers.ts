@@ -102,7 +102,7 @@ export function createBreakers(options: BreakerOptions): Breakers {
     if (reason === "drift") held.openForDrift(operation, { isSlow: advice === "slow", since: sinceMs, lastWriteAt });
   };
   const forgetDrift = (operation: string): NetworkStateChange["drop"] => [
-    ...log.settle(operation).map((entry) => ({ kind: DRIFT, name: driftName(entry) })),
+    ...log.clear(operation).map((entry) => ({ kind: DRIFT, name: driftName(entry) })),
     ...held.close(held.all().filter((one) => one.kind === "drift" && one.operation === operation)),
   ];
 
