@@ -141,7 +141,8 @@ export const dataDefinition = z
   })
   .transform(({ model, on, ...rest }) => {
     if (model === undefined) return rest;
-    return { ...rest, on: Object.fromEntries((on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })])) };
+    const handlers: { readonly [kind: string]: unknown } = Object.fromEntries((on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })]));
+    return { ...rest, on: handlers };
   });
 
 const handlers = z.partialRecord(eventKind, code, expected("handlers by kind of event"));
