@@ -2,7 +2,8 @@
 
 // Everyday: writing a specialist.
 export { defineSpecialist } from "./specialist/definition.ts";
-export { defineConfig, type ConfigFile, type ToolServerSettings } from "./config/config-file.ts";
+export { defineConfig, type ConfigFile } from "./config/config-file.ts";
+export type { ToolServerSettings } from "./config/tool-server-settings.ts";
 export type { ModelConfig, ModelProvider } from "./config/model-settings.ts";
 export type {
   Brakes,

@@ -29,12 +29,12 @@ export function createSimulationReport(out: Output): SimulationReport {
   let broken = 0;
   return {
     add(run) {
-      const { tally, seed, ok } = run;
-      for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += tally[what];
-      addTo(intents, tally.intents);
-      addTo(waiting, tally.waiting);
-      addTo(failures, tally.failures);
-      undecided = undecided === undefined ? tally.undecided : inBoth(undecided, tally.undecided);
+      const { stats, seed, ok } = run;
+      for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += stats[what];
+      addTo(intents, stats.intents);
+      addTo(waiting, stats.waiting);
+      addTo(failures, stats.failures);
+      undecided = undecided === undefined ? stats.undecided : inBoth(undecided, stats.undecided);
       if (!ok) broken++;
       violations.push(...run.violations.map((violation) => ({ seed, ...violation })));
       printRun(run, out);
@@ -64,8 +64,8 @@ function inBoth(a: SimulationStats["undecided"], b: SimulationStats["undecided"]
   return Object.fromEntries(Object.entries(a).flatMap(([name, count]) => (b[name] === undefined ? [] : [[name, count + b[name]]])));
 }
 
-function printRun({ seed, ok, violations, errors, trace, tally }: Simulation, out: Output): void {
-  const { requests, effects, crashes, doubts, parked } = tally;
+function printRun({ seed, ok, violations, errors, trace, stats }: Simulation, out: Output): void {
+  const { requests, effects, crashes, doubts, parked } = stats;
   out.line(
     say`seed ${seed}: ${ok ? "kept" : out.paint.red("broken")}, ${requests} requests, ${effects} effects, ${crashes} crashes, ${doubts} in doubt, ${parked} parked (${trace})`,
   );

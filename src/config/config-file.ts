@@ -10,6 +10,7 @@ import type { SpecialistOverride } from "../specialist/specialist.ts";
 import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
 import { checkParts } from "./mistakes.ts";
 import { models, type ModelConfig } from "./model-settings.ts";
+import type { ToolServerSettings } from "./tool-server-settings.ts";
 import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
 import { mistake, type Problem } from "./problem.ts";
 import {
@@ -92,20 +93,6 @@ export interface ConfigFile {
   /** MCP servers by name, whose tools a definition may list under `tools`. */
   readonly mcp?: { readonly [server: string]: ToolServerSettings };
 }
-
-/** An MCP server: a program of this machine that is started, or an address. Secrets are named, never written. */
-export type ToolServerSettings =
-  | {
-      readonly command: string;
-      readonly args?: readonly string[];
-      /** Names of variables that the program gets beside `PATH`, `HOME` and their like. Their values count as secrets. */
-      readonly env?: readonly string[];
-    }
-  | {
-      readonly url: string;
-      /** The name of the variable that holds its bearer token. */
-      readonly token?: string;
-    };
 
 /** Declares the settings of a project. They are checked when loaded, so that an error can name their file. */
 export function defineConfig<const Settings extends ConfigFile>(settings: Settings): Settings {

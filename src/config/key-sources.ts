@@ -6,7 +6,7 @@ import { messageOf, Misconfigured } from "../core/errors.ts";
 import { isScrubbable, MIN_SCRUBBED_LENGTH } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { ToolServerSettings } from "./config-file.ts";
+import type { ToolServerSettings } from "./tool-server-settings.ts";
 import type { Environment } from "./environment.ts";
 import { mistake, nearest, warning, type Problem } from "./problem.ts";
 

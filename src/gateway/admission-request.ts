@@ -54,8 +54,8 @@ export function effectOf(profile: Profile, { call, trade = false }: GatewayReque
   return trade ? "read" : operationOf(profile, call.operation).effect;
 }
 
-export function admitFor(options: AdmissionSources, passage: GatewayRequest, key: HeldKey): Admit {
-  const { member, call, lane, intent, own = false, examining } = passage;
+export function admitFor(options: AdmissionSources, wanted: GatewayRequest, key: HeldKey): Admit {
+  const { member, call, lane, intent, own = false, examining } = wanted;
   const { profile } = examining ?? options.client;
   const { specialist } = member;
   const operation = operationOf(profile, call.operation);
@@ -65,7 +65,7 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
     specialist: specialist.handle,
     key: key.fingerprint,
     operation: call.operation,
-    effect: effectOf(profile, passage),
+    effect: effectOf(profile, wanted),
     lane,
     cost: operation.weight,
     ...(call.operation === "jobs.apply" ? { promises: 1, noticeCalls: options.noticeCalls() } : {}),

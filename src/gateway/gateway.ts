@@ -148,16 +148,16 @@ export function createGateway(given: GatewayOptions): Gateway {
 }
 
 /** The present verdict on a write. */
-async function verdictOn(options: GatewayOptions, passage: GatewayRequest): Promise<Verdict> {
+async function verdictOn(options: GatewayOptions, request: GatewayRequest): Promise<Verdict> {
   const { store, breakers, keys, clock } = options;
-  const { member, call, lane, intent } = passage;
+  const { member, call, lane, intent } = request;
   const key = await keys.usable(member);
   const stop = breakers.stop(member.specialist.handle, call.operation, true);
   if (stop !== undefined) {
     const { rule, message, since, probeAt } = stop;
     return { kind: "wait", rule, message, lane, window: undefined, since, until: probeAt };
   }
-  if (key !== undefined) return store.explain(admitFor(options, passage, key), decide);
+  if (key !== undefined) return store.explain(admitFor(options, request, key), decide);
   const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), circuit: undefined };
   const { message, since, circuit } = member.keyTrouble ?? noKey;
   return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: circuit?.probeAt };
@@ -173,44 +173,44 @@ async function withheld(options: GatewayOptions, { member, call, lane, own = fal
 }
 
 /** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. A promise is made only where it has to wait. */
-function attempt(options: GatewayParts, passage: GatewayRequest): Promise<GatewayAnswer> {
-  const { member, probe = false, trade = false } = passage;
-  const client = passage.examining ?? options.client;
-  if (options.writes === "refuse" && effectOf(client.profile, passage) !== "read") return withheld(options, passage);
+function attempt(options: GatewayParts, request: GatewayRequest): Promise<GatewayAnswer> {
+  const { member, probe = false, trade = false } = request;
+  const client = request.examining ?? options.client;
+  if (options.writes === "refuse" && effectOf(client.profile, request) !== "read") return withheld(options, request);
   const key = options.keys.usable(member, probe || trade);
-  return key instanceof Promise ? key.then((held) => withKey(options, passage, client, held)) : withKey(options, passage, client, key);
+  return key instanceof Promise ? key.then((held) => withKey(options, request, client, held)) : withKey(options, request, client, key);
 }
 
-function withKey(options: GatewayParts, passage: GatewayRequest, client: Client, key: HeldKey | undefined): Promise<GatewayAnswer> {
-  const { member, call, lane } = passage;
+function withKey(options: GatewayParts, request: GatewayRequest, client: Client, key: HeldKey | undefined): Promise<GatewayAnswer> {
+  const { member, call, lane } = request;
   if (key === undefined) return Promise.resolve(withoutKey(options, member, lane));
   // Before the pacer: an exchange is paced separately.
   const credential = options.credentials.of(member, key, call);
   return credential instanceof Promise
-    ? onceHeld(options, passage, { key, client }, credential)
-    : paced(options, passage, { key, client }, credential);
+    ? onceHeld(options, request, { key, client }, credential)
+    : paced(options, request, { key, client }, credential);
 }
 
 /** Apart from `withKey`, which would allocate for it at every call. */
 async function onceHeld(
   options: GatewayParts,
-  passage: GatewayRequest,
+  request: GatewayRequest,
   by: Omit<AdmittedBy, "secret">,
   credential: Promise<Credential<GatewayAnswer>>,
 ): Promise<GatewayAnswer> {
-  return paced(options, passage, by, await credential);
+  return paced(options, request, by, await credential);
 }
 
 function paced(
   options: GatewayParts,
-  passage: GatewayRequest,
+  request: GatewayRequest,
   { key, client }: Omit<AdmittedBy, "secret">,
   credential: Credential<GatewayAnswer>,
 ): Promise<GatewayAnswer> {
   const { pacer, clock } = options;
-  const { member, lane } = passage;
+  const { member, lane } = request;
   if (credential.kind === "credential")
-    return pacer.run(key.fingerprint, () => sendAdmitted(options, passage, { key, client, secret: credential.secret }));
+    return pacer.run(key.fingerprint, () => sendAdmitted(options, request, { key, client, secret: credential.secret }));
   if (credential.kind === "held") return Promise.resolve(credential.held);
   const { message, until = clock.now() + OPEN_WAIT_MS } = credential;
   return Promise.resolve(waits(options, member, { until, rule: "token_unavailable", message, lane }));
@@ -234,34 +234,34 @@ interface AdmittedBy {
 }
 
 /** Admission, the request, and the row that records its end. */
-async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, by: AdmittedBy): Promise<GatewayAnswer> {
+async function sendAdmitted(options: GatewayParts, request: GatewayRequest, by: AdmittedBy): Promise<GatewayAnswer> {
   const { places, store, clock, breakers } = options;
-  const { member, call, intent, signal, examining, built } = passage;
+  const { member, call, intent, signal, examining, built } = request;
   const { handle } = member.specialist;
-  const isWrite = effectOf(by.client.profile, passage) !== "read";
+  const isWrite = effectOf(by.client.profile, request) !== "read";
   // Admission comes last: an admitted request must find a free socket, or it would leave after a halt, or too late to count.
   const turn = places.take();
   if (turn !== undefined) await turn;
   try {
-    const held = heldBack(options, passage, isWrite);
+    const held = heldBack(options, request, isWrite);
     if (held !== undefined) return held;
     const release = examining === undefined ? breakers.claim(handle, call.operation, isWrite) : undefined;
     let admission: Admission;
     try {
-      admission = await store.admit(admitFor(options, passage, by.key), decide);
+      admission = await store.admit(admitFor(options, request, by.key), decide);
     } finally {
       release?.();
     }
     if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
     // The network refused the key while the admission was written.
-    if (isKeyRefused(passage)) {
-      recordEnd(options, passage, admission.attempt, KEY_REFUSED, 0);
-      return withoutKey(options, member, passage.lane);
+    if (isKeyRefused(request)) {
+      recordEnd(options, request, admission.attempt, KEY_REFUSED, 0);
+      return withoutKey(options, member, request.lane);
     }
     if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
     const began = clock.monotonic();
     const { outcome, wire } = await by.client.exchange(call, { key: by.secret, idempotencyKey: intent?.id, signal, built });
-    recordEnd(options, passage, admission.attempt, outcome, clock.monotonic() - began);
+    recordEnd(options, request, admission.attempt, outcome, clock.monotonic() - began);
     if (examining === undefined) breakers.heard(handle, call, isWrite, outcome);
     if (options.credentials.refusesKey(member, { key: by.key, secret: by.secret, call }, outcome))
       await options.keys.refused(member, by.key);
@@ -272,13 +272,13 @@ async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, by: 
 }
 
 /** The rule that stops a request before its admission is asked for. */
-function heldBack(options: GatewayParts, passage: GatewayRequest, isWrite: boolean): GatewayAnswer | undefined {
+function heldBack(options: GatewayParts, request: GatewayRequest, isWrite: boolean): GatewayAnswer | undefined {
   const { clock, breakers } = options;
-  const { member, call, intent, lane, examining } = passage;
+  const { member, call, intent, lane, examining } = request;
   const stop = examining === undefined ? breakers.stop(member.specialist.handle, call.operation, isWrite) : undefined;
   if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
   // A request queued when the network refused its key would be refused too.
-  if (isKeyRefused(passage)) return withoutKey(options, member, lane);
+  if (isKeyRefused(request)) return withoutKey(options, member, lane);
   // Requests queued when the first of them was told to wait need not ask again.
   const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
   return lined !== undefined && lined.until > clock.now() ? { ...lined, kind: "waits", lane } : undefined;

@@ -268,18 +268,18 @@ function createStoredDriftLog(options: BreakerOptions, onQuarantine: (operation:
 }
 
 /** Loads the state stored by an earlier run, without the parts that a changed profile may have cured. */
-export async function loadBreakers(standing: Breakers, store: NetworkStateStore, profile: Profile, now: number): Promise<void> {
+export async function loadBreakers(breakers: Breakers, store: NetworkStateStore, profile: Profile, now: number): Promise<void> {
   const rows = await store.networkState();
   const { row, void: cured } = underProfile(profile, rows);
   await store.saveNetworkState({ put: [row], drop: cured }, now);
-  standing.restore(rows.filter((one) => !cured.includes(one)));
+  breakers.restore(rows.filter((one) => !cured.includes(one)));
 }
 
 /** The stored state of a runtime that is not running: to be shown and lifted. */
 export async function storedBreakers(store: NetworkStateStore, clock: Clock): Promise<Breakers> {
-  const standing = createBreakers({ clock, announcer: createAnnouncer(), trust: undefined, writes: () => true, keep: () => undefined });
-  standing.restore(await store.networkState());
-  return standing;
+  const breakers = createBreakers({ clock, announcer: createAnnouncer(), trust: undefined, writes: () => true, keep: () => undefined });
+  breakers.restore(await store.networkState());
+  return breakers;
 }
 
 function unreadable(operation: string): RefusalClass {

@@ -30,7 +30,7 @@ import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcement
 import type { Guardian } from "./guardian.ts";
 
 /** Changes with requests or answers: command and runtime may have different versions. */
-const PROTOCOL = 2;
+const PROTOCOL = 3;
 /** Linux takes 107 bytes, macOS 103. */
 const MAX_SOCKET_PATH = 100;
 const MAX_LINE_BYTES = 4 * 1_024 * 1_024;
@@ -118,9 +118,9 @@ function serve(socket: Socket, options: ControlOptions): void {
 }
 
 /** Errors of the socket reach the line reader and end it: a command that disconnects affects nothing else. */
-function onLine(socket: Socket, hear: (line: string) => void): void {
+function onLine(socket: Socket, take: (line: string) => void): void {
   createInterface({ input: socket, crlfDelay: Infinity })
-    .on("line", hear)
+    .on("line", take)
     .on("error", () => socket.destroy());
 }
 
@@ -128,9 +128,9 @@ const NEWLINE = 10;
 
 async function answer(line: string, socket: Socket, options: ControlOptions): Promise<void> {
   const request = parseJson(line);
-  const say = (body: object): void => void (socket.writable && socket.write(`${jsonLine({ protocol: PROTOCOL, ...body })}\n`));
+  const send = (body: object): void => void (socket.writable && socket.write(`${jsonLine({ protocol: PROTOCOL, ...body })}\n`));
   if (!isObject(request) || request["protocol"] !== PROTOCOL || typeof request["do"] !== "string") {
-    say({
+    send({
       error: {
         class: "Misconfigured",
         code: "protocol_unknown",
@@ -141,9 +141,9 @@ async function answer(line: string, socket: Socket, options: ControlOptions): Pr
     return;
   }
   try {
-    say({ result: await perform(request["do"], request["with"], socket, options) });
+    send({ result: await perform(request["do"], request["with"], socket, options) });
   } catch (error) {
-    say({ error: described(error) });
+    send({ error: described(error) });
   }
 }
 
@@ -151,23 +151,23 @@ async function perform(name: string, query: unknown, socket: Socket, { guardian,
   if (name === "follow") return follow(socket, announcer);
   if (name === "stop") {
     onStop();
-    return { said: "it finishes requests in flight, and stops" };
+    return { message: "it finishes requests in flight, and stops" };
   }
   if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);
   return request(guardian, name, isObject(query) ? query : {});
 }
 
 /** Sends every announcement from now on, one per line. */
-function follow(socket: Socket, announcer: Announcer): { readonly said: string } {
+function follow(socket: Socket, announcer: Announcer): { readonly message: string } {
   const stops = ANNOUNCEMENT_NAMES.map((name) => {
-    const tell = (what: object): void => {
+    const write = (what: object): void => {
       if (socket.writableLength > MAX_BACKLOG_BYTES) socket.destroy();
       else if (socket.writable) socket.write(`${jsonLine({ protocol: PROTOCOL, name, what })}\n`);
     };
-    return subscribe(announcer, name, tell);
+    return subscribe(announcer, name, write);
   });
   socket.once("close", () => stops.forEach((stop) => stop()));
-  return { said: "following" };
+  return { message: "following" };
 }
 
 type RequestName = keyof Guardian;
@@ -214,8 +214,8 @@ function described(error: unknown): object {
 export interface ControlClient {
   readonly guardian: Guardian;
   stop(): Promise<void>;
-  /** Calls `tell` with every announcement, until `signal` is aborted or the runtime ends. */
-  follow(tell: Listener, signal: AbortSignal): Promise<void>;
+  /** Calls `listener` with every announcement, until `signal` is aborted or the runtime ends. */
+  follow(listener: Listener, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -246,22 +246,22 @@ async function open(path: string, clock: Clock): Promise<Socket | undefined> {
 
 function clientOn(socket: Socket): ControlClient {
   const waiting: { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }[] = [];
-  let tell: Listener | undefined;
+  let follower: Listener | undefined;
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   void ended.then(() =>
     waiting.splice(0).forEach((asked) => asked.reject(new Retryable("control_lost", "the runtime ended before it answered"))),
   );
   socket.on("error", () => socket.destroy());
   onLine(socket, (line) => {
-    const said = parseJson(line);
-    if (!isObject(said)) return;
-    const name = ANNOUNCEMENT_NAMES.find((known) => known === said["name"]);
-    const what: unknown = said["what"];
-    if (name !== undefined) return isTold<typeof name>(what) ? tell?.(name, what) : undefined;
+    const answer = parseJson(line);
+    if (!isObject(answer)) return;
+    const name = ANNOUNCEMENT_NAMES.find((known) => known === answer["name"]);
+    const what: unknown = answer["what"];
+    if (name !== undefined) return isAnnouncement<typeof name>(what) ? follower?.(name, what) : undefined;
     const next = waiting.shift();
-    if (said["protocol"] !== PROTOCOL) next?.reject(new Misconfigured("protocol_unknown", "the running Retinue uses another protocol"));
-    else if (isObject(said["error"])) next?.reject(errorFrom(said["error"]));
-    else next?.resolve(said["result"]);
+    if (answer["protocol"] !== PROTOCOL) next?.reject(new Misconfigured("protocol_unknown", "the running Retinue uses another protocol"));
+    else if (isObject(answer["error"])) next?.reject(errorFrom(answer["error"]));
+    else next?.resolve(answer["result"]);
   });
   const ask = (name: string, query: object): Promise<unknown> =>
     new Promise((resolve, reject) => {
@@ -276,7 +276,7 @@ function clientOn(socket: Socket): ControlClient {
       await ended;
     },
     async follow(listener, signal) {
-      tell = listener;
+      follower = listener;
       await ask("follow", {});
       signal.addEventListener("abort", () => socket.destroy(), { once: true });
       await ended;
@@ -286,7 +286,7 @@ function clientOn(socket: Socket): ControlClient {
 }
 
 /** Checks the common part of an announcement; the rest comes from a runtime of the same protocol. */
-function isTold<Name extends AnnouncementName>(what: unknown): what is Announcements[Name] {
+function isAnnouncement<Name extends AnnouncementName>(what: unknown): what is Announcements[Name] {
   return isObject(what) && typeof what["at"] === "number" && typeof what["handle"] === "string";
 }
 
@@ -298,8 +298,8 @@ function remoteGuardian(ask: (name: string, query: object) => Promise<unknown>):
 
 const CLASSES = { Refused, Retryable, Misconfigured, Fatal } satisfies { readonly [name in ErrorClass]: unknown };
 
-function errorFrom(said: JsonObject): RetinueError {
-  const text = (name: string): string | undefined => (typeof said[name] === "string" ? said[name] : undefined);
+function errorFrom(answer: JsonObject): RetinueError {
+  const text = (name: string): string | undefined => (typeof answer[name] === "string" ? answer[name] : undefined);
   const name = text("class") ?? "";
   const Class = Object.hasOwn(CLASSES, name) ? CLASSES[name as ErrorClass] : Fatal;
   const [hint, file, expected] = [text("hint"), text("file"), text("expected")];

@@ -222,7 +222,7 @@ async function firstRemedy(asking: Asking, [first]: readonly Reason[], about: Om
 }
 
 async function breakersFor(asking: Asking, handle: string, operation?: string): Promise<readonly OpenBreaker[]> {
-  return (await standingOf(asking))
+  return (await breakersOf(asking))
     .stops()
     .filter((stop) => stop.handle === undefined || stop.handle === handle)
     .filter((stop) => operation === undefined || stop.operation === undefined || stop.operation === operation);
@@ -232,15 +232,15 @@ function reasonsOfStops(stops: readonly OpenBreaker[]): Reason[] {
   return stops.map(({ code, message, since, probeAt }) => defined({ rule: code, message, since, until: probeAt }));
 }
 
-async function standingOf({ store, clock, parts }: Asking): Promise<Breakers> {
+async function breakersOf({ store, clock, parts }: Asking): Promise<Breakers> {
   return parts?.breakers ?? storedBreakers(store, clock);
 }
 
 /** Explains an operation: its breakers, and the changes in its answers. */
 async function explainOperation(asking: Asking, name: string): Promise<Explanation | undefined> {
-  const standing = await standingOf(asking);
-  const stops = reasonsOfStops(standing.stops().filter(({ operation }) => operation === name));
-  const drift = standing.drift().filter(({ operation }) => operation === name);
+  const breakers = await breakersOf(asking);
+  const stops = reasonsOfStops(breakers.stops().filter(({ operation }) => operation === name));
+  const drift = breakers.drift().filter(({ operation }) => operation === name);
   const isKnown = isOperationName(name) || asking.parts?.profile.operations.has(name) === true;
   if (!isKnown && drift.length === 0 && stops.length === 0) return undefined;
   const changes = drift.map(({ severity, kind, path, type, firstSeenMs, count }) => ({

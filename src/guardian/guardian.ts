@@ -201,8 +201,8 @@ async function retryKey(context: GuardianContext, handle: string): Promise<Order
 /** Closes the breakers of an operation or a specialist, and wakes at once the work that waited for it. */
 async function lift(context: GuardianContext, name: string, handle: string | undefined): Promise<OrderResult | undefined> {
   const { store, clock, parts } = context;
-  const standing = parts?.breakers ?? (await storedBreakers(store, clock));
-  const change = standing.lift(name, handle);
+  const breakers = parts?.breakers ?? (await storedBreakers(store, clock));
+  const change = breakers.lift(name, handle);
   if (change === undefined) return undefined;
   const now = clock.now();
   await store.saveNetworkState(change, now);

@@ -154,7 +154,7 @@ export async function showStatus({
   const members = live?.runtime.members() ?? [];
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
   const handles = new Set([...running.keys(), ...(await store.handles())]);
-  const standing = live?.runtime.parts.breakers ?? (await storedBreakers(store, clock));
+  const breakers = live?.runtime.parts.breakers ?? (await storedBreakers(store, clock));
   const now = clock.now();
   const [stops, frozen, approvals, events, intents, doubts, pending, undelivered] = await Promise.all([
     stopsInForce(store, live?.runtime.parts.unkeptHalts),
@@ -195,12 +195,12 @@ export async function showStatus({
     doubts: doubts.map(waiting),
     pending: pending.map(waiting),
     undelivered: undelivered.map(waiting),
-    stopped: standing.stops().slice(0, MAX_SHOWN),
-    drift: standing.drift().slice(0, MAX_SHOWN),
+    stopped: breakers.stops().slice(0, MAX_SHOWN),
+    drift: breakers.drift().slice(0, MAX_SHOWN),
     models: live?.runtime.parts.models?.waits() ?? [],
     specialists: await Promise.all(
       [...handles].sort().map(async (handle) => {
-        const trust = standing.trust.of(handle);
+        const trust = breakers.trust.of(handle);
         return { ...(await showSpecialist(store, clock, handle, running.get(handle))), ...defined({ trust }) };
       }),
     ),

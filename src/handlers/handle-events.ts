@@ -4,14 +4,13 @@ import { newIntentId, type IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
-import { brake } from "../specialist/brakes.ts";
 import type { ToolAnswer } from "../specialist/act.ts";
 
 import type { ReadCall, HandlerRead, RunRequest, ToolCall } from "../specialist/run-request.ts";
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
-import { supersede, withoutPile } from "./pile-up.ts";
+import { supersede } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Models } from "../model/models.ts";
@@ -25,13 +24,14 @@ import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
 import type { WorkerPool } from "./worker/worker-pool.ts";
 import { failureOf } from "./failed-run.ts";
+import { finishRun, withoutSecrets } from "./finish-run.ts";
+import { refuseSecrets } from "../gateway/secret-refusal.ts";
 import { failureNote } from "../store/failure.ts";
 import type { Acts } from "../polling/action-counts.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import { handlingsAtOnce, runsSideBySide, type Specialist } from "../specialist/specialist.ts";
 import { handlerOf } from "../specialist/handlers.ts";
-import { refuseSecrets } from "../gateway/secret-refusal.ts";
 
 /** The tools of MCP servers, as a specialist may use them. */
 export interface ToolDesk {
@@ -350,57 +350,8 @@ function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): R
   return result instanceof Promise ? handlers.add(() => result) : result;
 }
 
-/** A run that wants a secret stored has failed. The inputs of its actions were checked when it decided on them. */
-export function withoutSecrets({ scrubber }: Pick<HandlingDependencies, "scrubber">, result: RunResult): RunResult {
-  if (result.kind !== "finished") return result;
-  try {
-    if (result.state !== undefined) refuseSecrets(scrubber, "act.state", result.state);
-    for (const { operation, target, label, data } of result.intents) {
-      const beside = label === undefined && data === undefined ? target : [target ?? null, label ?? null, data ?? null];
-      if (beside !== undefined) refuseSecrets(scrubber, `${operation}: its target or what goes with it`, beside);
-    }
-    return result;
-  } catch (error) {
-    return { kind: "failed", error };
-  }
-}
-
 function isEmpty(state: JsonObject): boolean {
   return Object.keys(state).length === 0;
-}
-
-/** Ends a run in one transaction: its actions are stored as ready, as waiting for approval, or with the reason for a refusal. */
-export function finishRun(
-  parts: Pick<HandlingDependencies, "store" | "clock">,
-  member: Member,
-  event: ClaimedEvent,
-  result: Extract<RunResult, { readonly kind: "finished" }>,
-): readonly StoredIntent[] {
-  const { specialist } = member;
-  const { seq } = event;
-  const { state } = result;
-  const intents = result.intents.map((draft) => withoutPile(parts, specialist, draft));
-  const now = parts.clock.now();
-  // Nothing decided: nothing to brake or to report.
-  const by = intents.length === 0 ? NOTHING_SAID : spokenBy(specialist);
-  return parts.store.finishRun({ seq, specialist: specialist.handle, now, state, intents, caps: specialist.brakes, ...by });
-}
-
-type Spoken = Pick<Parameters<HandlingDependencies["store"]["finishRun"]>[0], "brake" | "report">;
-
-const NOTHING_SAID: Spoken = { brake: () => undefined, report: () => undefined };
-const spoken = new WeakMap<Member["specialist"], Spoken>();
-
-/** The brakes and receipts of a definition; made once for each. */
-function spokenBy(specialist: Member["specialist"]): Spoken {
-  const known = spoken.get(specialist);
-  if (known !== undefined) return known;
-  const made: Spoken = {
-    brake: (draft, words) => brake(draft, words, specialist.brakes),
-    report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
-  };
-  spoken.set(specialist, made);
-  return made;
 }
 
 function announceDecision(parts: HandlerDependencies, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {

@@ -1,6 +1,6 @@
 /** One connection to an MCP server whose tools handlers call: bounded in time and bytes, and it offers the server nothing. */
 import type { CallToolResult, Client, FetchLike, Tool, Transport } from "@modelcontextprotocol/client";
-import type { ToolServerSettings } from "../config/config-file.ts";
+import type { ToolServerSettings } from "../config/tool-server-settings.ts";
 import type { Environment } from "../config/environment.ts";
 import { defined } from "../core/defined.ts";
 import { messageOf, Misconfigured, Refused, Retryable } from "../core/errors.ts";

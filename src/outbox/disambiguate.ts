@@ -20,7 +20,7 @@ export interface VisibleEffect {
 /** Candidates for the intent's effect, and the similar intent that may own them instead, if there are too few for both. */
 export interface Disambiguation {
   readonly refs: readonly string[];
-  readonly rival: SimilarIntent | undefined;
+  readonly otherIntent: SimilarIntent | undefined;
 }
 
 /**
@@ -32,8 +32,8 @@ export interface Disambiguation {
  */
 export function disambiguate(found: readonly string[], { own, others }: SimilarIntents, shown: VisibleEffect, me: Myself): Disambiguation {
   const times = timesIn(shown.records);
-  const rivals = others.filter((other) => isRival(other, found, times, shown, me));
-  if (rivals.length === 0) return { refs: found, rival: undefined };
+  const candidates = others.filter((other) => isCandidate(other, found, times, shown, me));
+  if (candidates.length === 0) return { refs: found, otherIntent: undefined };
   const known = others.flatMap(({ intent, requests }) => {
     const at = intent.createdRef === undefined ? undefined : times.get(intent.createdRef);
     return at === undefined || requests === undefined ? [] : [{ requests, at }];
@@ -48,8 +48,8 @@ export function disambiguate(found: readonly string[], { own, others }: SimilarI
   };
   const refs = found.filter((ref) => fits(ref, own));
   // A pending action of another, which a person on the network's side must still allow, may take effect at any time.
-  const able = rivals.filter(({ intent, requests }) => refs.some((ref) => intent.state === "pending" || fits(ref, requests)));
-  return able.length < refs.length ? { refs: ownFirst(refs, own, able, times), rival: undefined } : { refs, rival: able[0] };
+  const able = candidates.filter(({ intent, requests }) => refs.some((ref) => intent.state === "pending" || fits(ref, requests)));
+  return able.length < refs.length ? { refs: ownFirst(refs, own, able, times), otherIntent: undefined } : { refs, otherIntent: able[0] };
 }
 
 /**
@@ -59,11 +59,11 @@ export function disambiguate(found: readonly string[], { own, others }: SimilarI
 function ownFirst(
   refs: readonly string[],
   own: Requests | undefined,
-  rivals: readonly SimilarIntent[],
+  candidates: readonly SimilarIntent[],
   times: ReadonlyMap<string, number | undefined>,
 ): readonly string[] {
-  if (own === undefined || rivals.length === 0 || refs.some((ref) => times.get(ref) === undefined)) return refs;
-  const earlier = rivals.filter(({ requests }) => requests === undefined || requests.last < own.first).length;
+  if (own === undefined || candidates.length === 0 || refs.some((ref) => times.get(ref) === undefined)) return refs;
+  const earlier = candidates.filter(({ requests }) => requests === undefined || requests.last < own.first).length;
   const inOrder = refs.toSorted((a, b) => (times.get(a) ?? 0) - (times.get(b) ?? 0));
   const mine = inOrder[earlier];
   return mine === undefined ? refs : [mine, ...inOrder.filter((ref) => ref !== mine)];
@@ -79,7 +79,7 @@ function timesIn(records: readonly NetworkRecord[]): ReadonlyMap<string, number 
   return times;
 }
 
-function isRival(
+function isCandidate(
   { intent }: SimilarIntent,
   found: readonly string[],
   times: ReadonlyMap<string, number | undefined>,

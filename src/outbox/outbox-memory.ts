@@ -18,7 +18,7 @@ export interface OutboxMemory {
 export interface OpenDoubt {
   readonly knownAt: number;
   /** The due check, which may wait for room in the quota. */
-  look: WantedCheck | undefined;
+  check: WantedCheck | undefined;
 }
 
 export interface WantedCheck {

@@ -31,7 +31,7 @@ export type Check =
   /** A complete read without the effect, but with a post of ours in another text that no other action claims. */
   | { readonly kind: "other-words"; readonly ref: string }
   /** An effect that may belong to a similar intent with the same text and an unknown effect. */
-  | { readonly kind: "contested"; readonly ref: string; readonly rival: string }
+  | { readonly kind: "contested"; readonly ref: string; readonly otherIntent: string }
   /** The object of the action is gone: no read can show the effect. */
   | { readonly kind: "gone" }
   /** The read failed or was incomplete. */
@@ -51,8 +51,8 @@ export interface ReconcileRules {
   readonly attempts: number;
 }
 
-export function reconcile(intent: Intent, look: Check, rules: ReconcileRules): IntentChange<TargetOf<"read-back">> {
-  const change = judge(intent, look, rules);
+export function reconcile(intent: Intent, check: Check, rules: ReconcileRules): IntentChange<TargetOf<"read-back">> {
+  const change = judge(intent, check, rules);
   return change.state === "in_doubt" ? { ...change, ...refusalOf(intent) } : change;
 }
 
@@ -74,7 +74,7 @@ export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" 
 
 function judge(
   intent: Intent,
-  look: Check,
+  check: Check,
   { quietMs, now, knownForMs, proof, attempts }: ReconcileRules,
 ): IntentChange<TargetOf<"read-back">> {
   const dated = dateOf(intent);
@@ -82,9 +82,9 @@ function judge(
   const sentAt = dated === UNDATED ? now - knownForMs : dated;
   // By both clocks: the wall clock may have been set, and the other one knows nothing before this process.
   const quietAt = Math.max(sentAt + quietMs, now + quietMs - knownForMs);
-  switch (look.kind) {
+  switch (check.kind) {
     case "found":
-      return { state: "confirmed", ...(look.ref === "" ? {} : { createdRef: look.ref }) };
+      return { state: "confirmed", ...(check.ref === "" ? {} : { createdRef: check.ref }) };
     case "unreadable":
       return unreadable(sentAt, now);
     case "too-long":
@@ -94,16 +94,16 @@ function judge(
       return park("no_read_back", "the interface has no read that shows if it happened");
     case "other-words":
       // Another action may claim it yet.
-      if (now < quietAt) return notYet(sentAt, quietAt, now, `not seen with this text; ${look.ref} is ours, with another text`);
-      return park("other_words", `not seen with this text, but ${look.ref} is ours and may be this one, changed: a person decides`);
+      if (now < quietAt) return notYet(sentAt, quietAt, now, `not seen with this text; ${check.ref} is ours, with another text`);
+      return park("other_words", `not seen with this text, but ${check.ref} is ours and may be this one, changed: a person decides`);
     case "contested":
       // The intent's own effect may still appear.
-      if (now < quietAt) return notYet(sentAt, quietAt, now, `${look.ref} has this text, and may be that of ${look.rival}`);
-      return park("same_words", `${look.ref} is this one or that of ${look.rival}, which has the same text: a person decides`);
+      if (now < quietAt) return notYet(sentAt, quietAt, now, `${check.ref} has this text, and may be that of ${check.otherIntent}`);
+      return park("same_words", `${check.ref} is this one or that of ${check.otherIntent}, which has the same text: a person decides`);
     case "gone":
       // It may appear late, or be hidden for a while; if it is gone for good, nothing is urgent.
       if (now < quietAt) return notYet(sentAt, quietAt, now, "its object is not shown");
-      if (now - sentAt < GONE_MS) return lookLater(sentAt, now, "not_seen_yet", "its object is not shown");
+      if (now - sentAt < GONE_MS) return checkLater(sentAt, now, "not_seen_yet", "its object is not shown");
       return park("target_gone", "its object is gone, so nothing shows if it happened: a person decides");
     case "absent": {
       if (now < quietAt) return notYet(sentAt, quietAt, now, "not seen yet; it may still take effect");
@@ -117,7 +117,7 @@ function judge(
         };
       if (intent.effect === "at-most-once")
         return park("absent_at_most_once", "it was not seen, and must never happen twice: a person decides");
-      if (!look.proves)
+      if (!check.proves)
         return park("absence_unprovable", "it was not seen, but the interface has no read that would show it: a person decides");
       if (!proof.proven)
         return park(
@@ -136,19 +136,19 @@ function judge(
 function unreadable(sentAt: number, now: number): IntentChange<"in_doubt" | "parked"> {
   const message = "the network could not be read back, or not far enough";
   if (now - sentAt > READ_FAILED_DAYS * DAY) return park("read_back_failed", `${message}, for ${READ_FAILED_DAYS} days`);
-  return lookLater(sentAt, now, "read_back_failed", message);
+  return checkLater(sentAt, now, "read_back_failed", message);
 }
 
-function lookLater(sentAt: number, now: number, code: AnyCode, message: string): IntentChange<"in_doubt"> {
+function checkLater(sentAt: number, now: number, code: AnyCode, message: string): IntentChange<"in_doubt"> {
   const pause = Math.min(LONGEST_READ_FAILED_MS, Math.max(READ_FAILED_MS, (now - sentAt) / 4));
   return { state: "in_doubt", nextAt: now + pause, code, message };
 }
 
 function notYet(sentAt: number, quietAt: number, now: number, message: string): IntentChange<"in_doubt"> {
-  return { state: "in_doubt", nextAt: nextEarlyLook(sentAt, quietAt, now), code: "not_seen_yet", message };
+  return { state: "in_doubt", nextAt: nextEarlyCheck(sentAt, quietAt, now), code: "not_seen_yet", message };
 }
 
-function nextEarlyLook(sentAt: number, quietAt: number, now: number): number {
+function nextEarlyCheck(sentAt: number, quietAt: number, now: number): number {
   const early = EARLY_LOOKS_MS.map((after) => sentAt + after).find((at) => at > now);
   return Math.min(early ?? quietAt, quietAt);
 }

@@ -31,7 +31,7 @@ interface Gone {
 }
 
 /** A doubt and its due check. */
-type Due = Pick<OpenDoubt, "knownAt"> & { readonly look: WantedCheck };
+type Due = Pick<OpenDoubt, "knownAt"> & { readonly check: WantedCheck };
 
 type Proven = Proof & { readonly kind: "proof" };
 const UNPROVEN: Proof = { proven: false, found: 0, missed: 0, latenessMs: 0 };
@@ -40,14 +40,14 @@ const UNPROVEN: Proof = { proven: false, found: 0, missed: 0, latenessMs: 0 };
 export async function resolveInDoubt(parts: OutboxDependencies, member: Member): Promise<boolean> {
   const intents = await parts.store.doubtfulIntents(member.specialist.handle, parts.clock.now(), BATCH);
   // All at once, so that one reading of a list serves them all.
-  const looks = intents.map((intent) => ({ intent, ...wantLook(parts, member, intent) }));
-  for (const { intent, doubt, look } of looks) {
+  const checks = intents.map((intent) => ({ intent, ...wantCheck(parts, member, intent) }));
+  for (const { intent, doubt, check } of checks) {
     if (parts.stopping.aborted) return false;
-    const noRoom = await resolveOne(parts, member, intent, { knownAt: doubt.knownAt, look });
-    if (noRoom === undefined) doubt.look = undefined;
+    const noRoom = await resolveOne(parts, member, intent, { knownAt: doubt.knownAt, check });
+    if (noRoom === undefined) doubt.check = undefined;
     else await waitForRoom(parts, intent, noRoom);
   }
-  const awaited = [...(parts.outbox.doubts.find(member)?.values() ?? [])].some(({ look }) => look !== undefined);
+  const awaited = [...(parts.outbox.doubts.find(member)?.values() ?? [])].some(({ check }) => check !== undefined);
   dropListReadings(parts, member, awaited);
   return intents.length === BATCH;
 }
@@ -57,15 +57,15 @@ async function resolveOne(
   parts: OutboxDependencies,
   member: Member,
   intent: Intent,
-  { knownAt, look: wanted }: Due,
+  { knownAt, check: wanted }: Due,
 ): Promise<NoRoom | undefined> {
   const { store, clock, announcer, profile } = parts;
   // Before the check: without room for the control, checks in vain would use up the quota again and again.
   const proof = await proofFor(parts, member, intent, wanted);
   if (proof.kind === "no-room") return proof;
-  const seen = await lookFor(parts, member, intent, wanted.since);
+  const seen = await runCheck(parts, member, intent, wanted.since);
   if (seen.kind === "no-room") return seen;
-  const { look, begunAt } = seen;
+  const { check, begunAt } = seen;
   const now = clock.now();
   const rules = {
     quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs),
@@ -75,7 +75,7 @@ async function resolveOne(
     proof,
     attempts: intent.attempt < MAX_ATTEMPTS ? intent.attempt : await store.unansweredAttempts(intent.seq),
   };
-  const change = settled(intent, reconcile(intent, look, rules));
+  const change = settled(intent, reconcile(intent, check, rules));
   const { events, watches } = follow(member, intent, change, now);
   if (!(await store.moveIntent({ seq: intent.seq, by: "read-back", change, now, events, watches }))) return undefined;
   if (change.state !== "in_doubt") {
@@ -90,7 +90,7 @@ async function resolveOne(
       member.keyId,
       intent.operation,
       {
-        proven: proof.proven || (look.kind === "found" && look.proves),
+        proven: proof.proven || (check.kind === "found" && check.proves),
         found: proof.found + 1,
         missed: proof.missed,
         latenessMs: Math.min(latenessMs, profile.quietMs),
@@ -124,20 +124,20 @@ function nameOf({ seq, attempt }: Intent): string {
 }
 
 /** The time when this process learnt of a doubt, and its due check. A wall clock set forward ends no quiet period. */
-function wantLook(
+function wantCheck(
   { clock, outbox }: OutboxDependencies,
   member: Member,
   intent: Intent,
-): { readonly doubt: OpenDoubt; readonly look: WantedCheck } {
+): { readonly doubt: OpenDoubt; readonly check: WantedCheck } {
   const now = clock.monotonic();
   const doubts = outbox.doubts.of(member);
   let doubt = doubts.get(nameOf(intent));
   if (doubt === undefined) {
     if (doubts.size >= MAX_DOUBTS_KNOWN) doubts.clear();
-    doubts.set(nameOf(intent), (doubt = { knownAt: now, look: undefined }));
+    doubts.set(nameOf(intent), (doubt = { knownAt: now, check: undefined }));
   }
-  const look = (doubt.look ??= { since: now, controls: 0, proof: undefined });
-  return { doubt, look };
+  const check = (doubt.check ??= { since: now, controls: 0, proof: undefined });
+  return { doubt, check };
 }
 
 /** True if replies are shown beside their post: a reply to one of them then stands in the thread of that post. */
@@ -148,20 +148,20 @@ function hasRepliesApart({ profile }: OutboxDependencies): boolean {
 /** The result of a check and its start, on the monotonic clock. */
 interface Seen {
   readonly kind: "seen";
-  readonly look: Check;
+  readonly check: Check;
   readonly begunAt: number;
 }
 
-async function lookFor(parts: OutboxDependencies, member: Member, intent: Intent, since: number): Promise<Seen | NoRoom> {
+async function runCheck(parts: OutboxDependencies, member: Member, intent: Intent, since: number): Promise<Seen | NoRoom> {
   const readBack = readBackOf(intent, hasRepliesApart(parts));
   const read = readBack === undefined ? undefined : await readAll(parts, member, intent, readBack, since);
   if (read?.kind === "no-room") return read;
   const begunAt = read?.kind === "read" ? read.begunAt : parts.clock.monotonic();
-  const look = await lookAt(parts, member, intent, readBack, read);
-  return { kind: "seen", look, begunAt };
+  const check = await checkObject(parts, member, intent, readBack, read);
+  return { kind: "seen", check, begunAt };
 }
 
-async function lookAt(
+async function checkObject(
   parts: OutboxDependencies,
   member: Member,
   intent: Intent,
@@ -179,9 +179,9 @@ async function lookAt(
   if (sought !== intent) await parts.store.forgetSentAt(intent.seq);
   const others = (await othersUnsettled(parts, member, intent)).map(undated);
   const found = await unclaimed(parts, intent, findEffect(sought, records, me, others));
-  const { refs, rival } = await ownOf(parts, intent, found, { records, complete, list: readBack.list }, me, undated);
+  const { refs, otherIntent } = await ownOf(parts, intent, found, { records, complete, list: readBack.list }, me, undated);
   const [ref] = refs;
-  if (ref !== undefined && rival !== undefined) return { kind: "contested", ref, rival: rival.intent.id };
+  if (ref !== undefined && otherIntent !== undefined) return { kind: "contested", ref, otherIntent: otherIntent.intent.id };
   if (ref !== undefined) return { kind: "found", ref, proves: provesReading(intent, records, me) };
   if (!complete) return { kind: isTooLong ? "too-long" : "unreadable" };
   const otherWords = findOtherWords(sought, records, me, others).filter((ref) => !found.includes(ref));
@@ -199,7 +199,7 @@ async function ownOf(
   me: Myself,
   undated: (intent: Intent) => Intent,
 ): Promise<Disambiguation> {
-  if (found.every((ref) => ref === "")) return { refs: found, rival: undefined };
+  if (found.every((ref) => ref === "")) return { refs: found, otherIntent: undefined };
   const { own, others } = await store.similarIntents(intent, MAX_OTHERS);
   return disambiguate(found, { own, others: others.map((other) => ({ ...other, intent: undated(other.intent) })) }, shown, me);
 }

@@ -10,16 +10,16 @@ import type { WatchRow } from "../store/sources.ts";
 export const JOB_STAGES = ["given", "judged", "paid"] as const;
 export type JobStage = (typeof JOB_STAGES)[number];
 
-const STAGES: { readonly [standing: string]: JobStage | undefined } = { applied: "given", submitted: "judged", accepted: "paid" };
+const STAGES: { readonly [status: string]: JobStage | undefined } = { applied: "given", submitted: "judged", accepted: "paid" };
 
 /** Undefined if the next step is ours. */
-export function stageOf(standing: string): JobStage | undefined {
-  return STAGES[standing];
+export function stageOf(status: string): JobStage | undefined {
+  return STAGES[status];
 }
 
 /** Statuses in which a job has been assigned to us. */
-export function isOurs(standing: string): boolean {
-  return standing === "assigned" || standing === "submitted" || standing === "accepted";
+export function isOurs(status: string): boolean {
+  return status === "assigned" || status === "submitted" || status === "accepted";
 }
 
 /** An application may have to be delivered; a verdict or a payment needs no reaction. */

@@ -20,7 +20,7 @@ export async function noteDelivery(parts: PollingDependencies, member: Member, o
   const before = followedIn(row, now);
   if (before.state.kind !== "job") return;
   const state = { ...before.state, progress: { ...before.state.progress, status: "submitted" } };
-  const after = { ...before, standing: "submitted", state: { ...state, followedAt: now } };
+  const after = { ...before, status: "submitted", state: { ...state, followedAt: now } };
   const said = record === undefined ? undefined : shownBy(member, after.state, record, { now, networkNow: parts.networkNow() });
   if (said !== undefined && FOLLOWS.judged.includes(said.state)) return settle(round, after, said, { record, isLook: false });
   const delivered = { state: "submitted", progressed: state, ended: false, events: [], news: true };
@@ -39,13 +39,13 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
   for (const row of followed) {
     const now = clock.now();
     const before = followedIn(row, now);
-    const { state, standing } = before;
+    const { state, status } = before;
     const record = jobs.get(row.object);
     if (record !== undefined) doubtOffers(parts, before, record);
-    else if (state.kind === "job" && standing === "applied" && (left.get(row.object) ?? 0) > (state.lookedAt ?? now))
+    else if (state.kind === "job" && status === "applied" && (left.get(row.object) ?? 0) > (state.lookedAt ?? now))
       await lookNow(parts, member, { ...before, state });
     const shown = record && shownBy(member, state, record, { now, networkNow: parts.networkNow() });
-    if (shown?.news !== true || !isForward(standing, shown.state)) continue;
+    if (shown?.news !== true || !isForward(status, shown.state)) continue;
     // A list may lack the input or the reason of a rejection: the job itself is read at once.
     if (state.kind === "job" && (shown.state === "assigned" || shown.state === "rejected")) {
       await lookNow(parts, member, { ...before, state });
@@ -55,7 +55,7 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
 
 /** Knowledge of an application counts from its last check; of anything else that was reported, from now. */
 async function lookNow(parts: PollingDependencies, member: Member, before: Followed<JobState>): Promise<void> {
-  const nudged = before.standing === "applied" ? { planned: true } : { lookedAt: undefined };
+  const nudged = before.status === "applied" ? { planned: true } : { lookedAt: undefined };
   await keep(parts, member, { ...before, state: { ...before.state, ...nudged }, dueAt: parts.clock.now() });
   parts.wake(member, "watches");
 }
@@ -66,9 +66,9 @@ const DOUBT_MS = DAY;
 const LAG_MS = MINUTE;
 
 /** A list that shows a job of ours as open cannot be relied on. */
-function doubtOffers({ clock, shared, log }: PollingDependencies, { standing, state, object }: Followed, record: Job): void {
+function doubtOffers({ clock, shared, log }: PollingDependencies, { status, state, object }: Followed, record: Job): void {
   const now = clock.now();
-  if (!isOurs(standing) || !isOpen(record) || now - sinceOf(state, now) <= LAG_MS) return;
+  if (!isOurs(status) || !isOpen(record) || now - sinceOf(state, now) <= LAG_MS) return;
   shared.doubt(OFFERS_LIST, now + DOUBT_MS);
   log.info("the list of jobs shows open what is taken: jobs applied for are asked for one by one for a day", { job: object });
 }

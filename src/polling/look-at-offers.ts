@@ -66,8 +66,8 @@ export function offeredAt({ shared, networkNow }: PollingDependencies, { keyId }
 
 /** Not while deliveries make checks rare, nor before its first check is planned. */
 function restsOnList(parts: PollingDependencies, member: Member, before: Followed<JobState>): boolean {
-  const { standing, state } = before;
-  if (standing !== "applied" || (!state.planned && state.looks === 0)) return false;
+  const { status, state } = before;
+  if (status !== "applied" || (!state.planned && state.looks === 0)) return false;
   const most = parts.shared.isProven(OFFERS_LIST) ? MOST_BY_LIST.proven : MOST_BY_LIST.unproven;
   return (
     state.deferred < most &&

@@ -114,12 +114,12 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   const { items } = result.value;
   if (items === undefined)
     return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
-  const { reading, torn, isUnfinished } = await readPages(parts, member, source, before.cursor, result.value);
+  const { reading, failedPage, isUnfinished } = await readPages(parts, member, source, before.cursor, result.value);
   const isStored = reading.reported === undefined || (await parts.report(member, reading.reported));
   const now = clock.now();
   if (!isStored) return void (await keep(parts, member, source, { events: [], state: before, dueAt: now + FAILED_POLL.firstMs }));
   const read = { ...before, failure: undefined, dormant: false };
-  if (torn && before.failedPages < MAX_FAILED_PAGES) {
+  if (failedPage && before.failedPages < MAX_FAILED_PAGES) {
     // The items read are kept, but the cursor stays, because the unreadable part lies beyond it.
     const state = { ...read, failedPages: before.failedPages + 1 };
     const fresh = await keep(parts, member, source, { events: reading.events, state, dueAt: now + FAILED_POLL.firstMs });
@@ -197,7 +197,7 @@ async function tellOthers(
 interface PagesRead {
   readonly reading: Reading;
   /** A page could not be read. */
-  readonly torn: boolean;
+  readonly failedPage: boolean;
   /** Some items wait to be read by themselves. */
   readonly isUnfinished: boolean;
 }
@@ -219,7 +219,7 @@ async function readPages(
     isUnfinished ||= completed?.isUnfinished === true;
     return source.read(items, cursor);
   };
-  const whole = (): PagesRead => ({ reading: { ...reading, gap: undefined }, torn: false, isUnfinished });
+  const whole = (): PagesRead => ({ reading: { ...reading, gap: undefined }, failedPage: false, isUnfinished });
   const listed = freshItems(first.items ?? [], seen);
   let reading = await take(listed);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
@@ -234,16 +234,16 @@ async function readPages(
     );
     const result = readResult(answer);
     if (result.kind === "wait") break; // the quota has no room for more: older items are given up
-    if (result.kind !== "value") return { reading, torn: true, isUnfinished };
+    if (result.kind !== "value") return { reading, failedPage: true, isUnfinished };
     const more = result.value.items ?? [];
     const fresh = freshItems(more, seen);
     // A page that repeats itself has no next one.
-    if (fresh.length === 0 && more.length > 0) return isWhole ? whole() : { reading, torn: false, isUnfinished };
+    if (fresh.length === 0 && more.length > 0) return isWhole ? whole() : { reading, failedPage: false, isUnfinished };
     reading = await take(fresh);
     next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
     if (next === undefined && !isCut(result.value)) return whole(); // the whole list was read: nothing can be missing
   }
-  return { reading, torn: false, isUnfinished };
+  return { reading, failedPage: false, isUnfinished };
 }
 
 /** True for a page longer than any that is read whole. */

@@ -42,8 +42,8 @@ export async function followWatches(parts: PollingDependencies, member: Member):
 }
 
 /** A reported object is checked in its own lane, whatever it waits for. */
-function lookLane({ state, standing }: Followed): Lane {
-  const lane = laneOf({ kind: state.kind, state: standing });
+function lookLane({ state, status }: Followed): Lane {
+  const lane = laneOf({ kind: state.kind, state: status });
   return lane === "explore" && state.kind === "job" && state.lookedAt === undefined ? "watch" : lane;
 }
 
@@ -51,7 +51,7 @@ function lookLane({ state, standing }: Followed): Lane {
 async function follow(round: Round, before: Followed, lane: Lane): Promise<boolean> {
   const { parts, member } = round;
   const { gateway, store, clock } = parts;
-  const { object, standing, state } = before;
+  const { object, status, state } = before;
   if (state.kind === "job" && (await defer(round, { ...before, state }))) return true;
   const operation = state.kind === "job" ? "jobs.get" : "posts.get";
   const answer = await gateway.read(member, { operation, target: object, input: {} }, { lane, signal: parts.ending });
@@ -59,11 +59,11 @@ async function follow(round: Round, before: Followed, lane: Lane): Promise<boole
   const result = readResult(answer);
   if (result.kind === "wait") {
     const until = Math.max(result.until, now + SECOND);
-    await store.postponeWatches(member.specialist.handle, now, until, { kind: state.kind, state: standing });
+    await store.postponeWatches(member.specialist.handle, now, until, { kind: state.kind, state: status });
     return false;
   }
   if (result.kind === "gone") {
-    await keep(parts, member, { ...before, standing: "gone", dueAt: null });
+    await keep(parts, member, { ...before, status: "gone", dueAt: null });
     return true;
   }
   const record = result.kind === "value" ? result.value.record : undefined;
@@ -73,7 +73,7 @@ async function follow(round: Round, before: Followed, lane: Lane): Promise<boole
     await keep(parts, member, { ...again, dueAt: now + (await pauseMs(round, again, now)) });
     return true;
   }
-  if (state.kind === "job" && state.deferred > 0 && standing === "applied" && isOurs(shown.state)) proveOffers(parts, member, before);
+  if (state.kind === "job" && state.deferred > 0 && status === "applied" && isOurs(shown.state)) proveOffers(parts, member, before);
   await settle(round, before, shown, { record, isLook: true });
   return true;
 }
@@ -89,7 +89,7 @@ async function defer(round: Round, before: Followed<JobState>): Promise<boolean>
     await keep(parts, member, { ...before, dueAt: null });
     return true;
   }
-  if (before.standing !== "applied") return deferWhileShown(round, before, lookedAt);
+  if (before.status !== "applied") return deferWhileShown(round, before, lookedAt);
   if (state.planned || state.looks > 0) return deferWhileOpen(round, before);
   const pause = await pauseMs(round, before, now);
   const early = parts.random.next() * EARLY_ONE_IN < 1 ? pause * parts.random.next() : pause;
@@ -106,9 +106,9 @@ function proveOffers(parts: PollingDependencies, member: Member, before: Followe
 /** Defers the check if the list shows that a verdict or payment has not come yet. Returns true if it did. */
 async function deferWhileShown(round: Round, before: Followed<JobState>, lookedAt: number): Promise<boolean> {
   const { parts, member } = round;
-  const { object, standing, state } = before;
-  if (laneOf({ kind: "job", state: standing }) !== "explore" || member.keyId === undefined) return false;
-  const shownAt = parts.shared.shownAt(OFFERS_LIST, member.keyId, object, standing);
+  const { object, status, state } = before;
+  if (laneOf({ kind: "job", state: status }) !== "explore" || member.keyId === undefined) return false;
+  const shownAt = parts.shared.shownAt(OFFERS_LIST, member.keyId, object, status);
   if (shownAt === undefined || shownAt <= lookedAt) return false;
   const after = { ...before, state: { ...state, looks: state.looks + 1, lookedAt: shownAt } };
   const now = parts.clock.now();

@@ -40,7 +40,7 @@ export interface Round {
 /** A watched object as its row is, or will be. */
 export interface Followed<State extends WatchState = WatchState> {
   readonly object: string;
-  readonly standing: string;
+  readonly status: string;
   readonly state: State;
   readonly dueAt: number | null;
 }
@@ -49,7 +49,7 @@ export interface Followed<State extends WatchState = WatchState> {
 export type Shown = Omit<WatchChange<unknown>, "progress"> & { readonly progressed: WatchState };
 
 export function followedIn(row: WatchRow, now: number): Followed {
-  return { object: row.object, standing: row.state, state: readWatchState(row, now), dueAt: row.dueAt };
+  return { object: row.object, status: row.state, state: readWatchState(row, now), dueAt: row.dueAt };
 }
 
 /** Stores the shown state of a watched object, and the time of its next check. */
@@ -63,21 +63,21 @@ export async function settle(
   const { clock, announcer } = parts;
   const { handle } = member.specialist;
   const now = clock.now();
-  const { progressed, state: standing, news } = shown;
-  const hasLearnt = learn(parts, before, standing, now);
+  const { progressed, state: status, news } = shown;
+  const hasLearnt = learn(parts, before, status, now);
   const followedAt = news ? now : sinceOf(before.state, now);
   const counted = { looks: news ? 0 : before.state.looks + 1, followedAt };
   const state =
     progressed.kind === "job" ? { ...progressed, ...counted, lookedAt: now, deferred: 0, planned: false } : { ...progressed, ...counted };
-  const isOver = shown.ended || now - followedAt > LONGEST_MS || (standing === "rejected" && now - followedAt > REJECTED_MS);
-  const dueAt = isOver ? null : now + (await pauseMs(round, { object: before.object, standing, state }, now));
-  const fresh = await keep(parts, member, { object: before.object, standing, state, dueAt }, shown.events);
-  if (state.kind === "job" && (news || isOver)) await endStake(parts, member, before.object, standing, isOver);
+  const isOver = shown.ended || now - followedAt > LONGEST_MS || (status === "rejected" && now - followedAt > REJECTED_MS);
+  const dueAt = isOver ? null : now + (await pauseMs(round, { object: before.object, status, state }, now));
+  const fresh = await keep(parts, member, { object: before.object, status, state, dueAt }, shown.events);
+  if (state.kind === "job" && (news || isOver)) await endStake(parts, member, before.object, status, isOver);
   if (state.kind === "job" && news)
-    announcer.emit("job", { at: now, handle, job: before.object, state: standing, ...titleOf(record), ...reasonIn(record, standing) });
+    announcer.emit("job", { at: now, handle, job: before.object, state: status, ...titleOf(record), ...reasonIn(record, status) });
   if (isLook) parts.coverage.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
-  if (hasLearnt && before.standing === "applied") await planAgain(round);
+  if (hasLearnt && before.status === "applied") await planAgain(round);
 }
 
 /** The stake of an application comes back in some states of its job, and is spent in any other final one. */
@@ -85,11 +85,11 @@ async function endStake(
   { store, profile, clock }: PollingDependencies,
   { specialist }: Member,
   job: string,
-  standing: string,
+  status: string,
   isOver: boolean,
 ) {
   const returned = profile.operations.get("jobs.apply")?.returned;
-  const isReturned = returned?.includes(standing) === true;
+  const isReturned = returned?.includes(status) === true;
   if (returned === undefined || !(isReturned || isOver)) return;
   await store.endStakes({ specialist: specialist.handle, operation: "jobs.apply", target: job }, isReturned, clock.now());
 }
@@ -114,8 +114,8 @@ async function planAgain(round: Round): Promise<void> {
   await store.putEvents({ events: [], watches }, now);
 }
 
-function watchWrite({ specialist }: Member, { object, standing, state, dueAt }: Followed): WatchWrite {
-  return { specialist: specialist.handle, kind: state.kind, object, state: standing, data: storeWatchState(state), dueAt };
+function watchWrite({ specialist }: Member, { object, status, state, dueAt }: Followed): WatchWrite {
+  return { specialist: specialist.handle, kind: state.kind, object, state: status, data: storeWatchState(state), dueAt };
 }
 
 /** Stores it in one transaction. Returns the new events. */
@@ -129,18 +129,18 @@ export async function keep(
 }
 
 /** Learns the network's delay if the awaited event has happened. Returns true if that changes the estimate much. */
-function learn({ timings }: PollingDependencies, { standing: before, state }: Followed, standing: string, now: number): boolean {
+function learn({ timings }: PollingDependencies, { status: before, state }: Followed, status: string, now: number): boolean {
   const stage = state.kind === "job" ? stageOf(before) : undefined;
   if (state.kind !== "job" || stage === undefined) return false;
   const since = sinceOf(state, now);
   const { lookedAt } = state;
-  if (standing === before) {
+  if (status === before) {
     // Not within the time of close checks: that is learnt too, once for each job.
     const isNow = lookedAt !== undefined && lookedAt - since < UNKNOWN_UNTIL_MS && now - since >= UNKNOWN_UNTIL_MS;
     if (stage === "given" && isNow) timings.saw(stage, { afterMs: UNKNOWN_UNTIL_MS, byMs: LONGEST_MS });
     return false;
   }
-  if (!FOLLOWS[stage].includes(standing)) return false;
+  if (!FOLLOWS[stage].includes(status)) return false;
   return timings.saw(stage, { afterMs: Math.max(0, (lookedAt ?? now) - since), byMs: Math.max(0, now - since) });
 }
 
@@ -170,7 +170,7 @@ export function shownBy(member: Member, before: WatchState, record: NetworkRecor
 /** Delay of an object's next check, by its state at a time. */
 export async function pauseMs(
   { parts, member, standings }: Round,
-  { object, standing, state }: Omit<Followed, "dueAt">,
+  { object, status, state }: Omit<Followed, "dueAt">,
   now: number,
   chance = parts.random.next(),
 ): Promise<number> {
@@ -183,10 +183,10 @@ export async function pauseMs(
     return Math.round(Math.min(Math.max(30 * MINUTE, base), base * 1.5 ** Math.min(looks, 30)));
   }
   const relaxed = coverage.covers(handle, "job.assigned") ? WEBHOOKS_RELAX : 1;
-  const stage = stageOf(standing);
+  const stage = stageOf(status);
   const ageMs = Math.max(0, now - sinceOf(state, now));
   if (stage === undefined) return pauseUntilTakenBack({ ageMs }) * relaxed;
-  const waiting = Math.max(1, standings.get(standing) ?? 1) * sharers(member);
+  const waiting = Math.max(1, standings.get(status) ?? 1) * sharers(member);
   const room = await roomOf(parts, member, now);
   const isListed = member.keyId !== undefined && shared.openAt(OFFERS_LIST, member.keyId, object, parts.networkNow()) !== undefined;
   const calls = isListed ? 1 : waiting;
@@ -209,8 +209,8 @@ export function sinceOf({ followedAt }: WatchState, now: number): number {
 const MAX_REASON = 300;
 
 /** The reason for a rejection, if the network gives one. */
-function reasonIn(record: NetworkRecord | undefined, standing: string): { readonly reason?: string } {
-  if (standing !== "rejected" || record?.kind !== "job" || record.verdict === undefined) return {};
+function reasonIn(record: NetworkRecord | undefined, status: string): { readonly reason?: string } {
+  if (status !== "rejected" || record?.kind !== "job" || record.verdict === undefined) return {};
   return { reason: record.verdict.slice(0, MAX_REASON) };
 }
 

@@ -99,7 +99,8 @@ export interface Handled {
   readonly log: readonly { readonly level: LogLevel; readonly message: string; readonly fields: LogFields }[];
 }
 
-const BEGINS = Date.UTC(2026, 0, 5);
+/** The time of a handling that states none. */
+export const BEGINS = Date.UTC(2026, 0, 5);
 
 /**
  * Handles one event. Rejects with what the handler throws, with `Misconfigured` for a mistake in the definition or an event that it does not
@@ -111,6 +112,17 @@ export async function handle<const Kind extends HandledKind>(
   payload: HandledPayload<Kind>,
   options: HandleOptions = {},
 ): Promise<Handled> {
+  return (await handleWith(definition, kind, payload, options)).handled;
+}
+
+/** The same, with the results that it stored, which an earlier handling may give. */
+export async function handleWith(
+  definition: SpecialistDefinition,
+  kind: string,
+  payload: unknown,
+  options: HandleOptions,
+  answers: OneHandling["answers"] = {},
+): Promise<{ readonly handled: Handled; readonly answers: OneHandling["answers"] }> {
   const [specialist] = checkedDefinitions([definition]);
   if (specialist === undefined) throw new Misconfigured("specialists_empty", "expected a definition, got none");
   const { now = BEGINS, set = "b", reads = {} } = options;
@@ -123,13 +135,14 @@ export async function handle<const Kind extends HandledKind>(
     accountId: "id" in options ? options.id : (specialist.id ?? `agent_${specialist.handle}`),
     state: options.state,
     steps: options.steps ?? {},
+    answers,
     read: (call) => answer(reads, call),
     callTool: toolsOf(options.tools),
     fetch: fetchOf(options.fetch),
     ...(options.models === undefined ? {} : { models: checkedModels(options.models) }),
   });
   if ("failure" in handled) throw handled.failure;
-  return shownHandling(handled, now);
+  return { handled: shownHandling(handled, now), answers: handled.answers };
 }
 
 /** The answers to tools, which are permitted as in a run. */

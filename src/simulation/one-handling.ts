@@ -11,7 +11,8 @@ import { seededRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { createMember } from "../gateway/member.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
-import { finishRun, Handling, withoutSecrets, type ToolDesk } from "../handlers/handle-events.ts";
+import { finishRun, withoutSecrets } from "../handlers/finish-run.ts";
+import { Handling, type ToolDesk } from "../handlers/handle-events.ts";
 import { openModels, type ModelAccess } from "../runtime/open-models.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
@@ -31,6 +32,8 @@ export interface OneHandlingOptions {
   readonly state: JsonObject | undefined;
   /** Results of steps that are stored already, by name. */
   readonly steps: { readonly [name: string]: Json };
+  /** Stored results by their full names, of an earlier handling of the same event: steps, reads and tools. */
+  readonly answers?: { readonly [name: string]: Json };
   readonly read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>;
   readonly callTool: ToolDesk["callTool"];
   readonly fetch: typeof globalThis.fetch;
@@ -54,6 +57,8 @@ export interface OneHandling {
   readonly state: JsonObject;
   /** Results of the steps that ran, by name. */
   readonly steps: { readonly [name: string]: Json };
+  /** All results that it stored or took, by their full names. */
+  readonly answers: { readonly [name: string]: Json };
   readonly reads: readonly ReadCall[];
   readonly log: readonly LogLine[];
 }
@@ -76,6 +81,7 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
   member.accountId = options.accountId;
   const lines: LogLine[] = [];
   const steps: Record<string, Json> = {};
+  const answers: Record<string, Json> = { ...options.answers };
   const reads: ReadCall[] = [];
   const store = openSqliteStore({ path: ":memory:", clock, random: random.fork("store") });
   const access = options.models && withoutKeys(options.models);
@@ -101,17 +107,21 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
       tools: { callTool: options.callTool },
       ending: new AbortController().signal,
     };
-    const known = new Map(Object.entries(options.steps).map(([name, value]) => [`${STEP}${name}`, value]));
+    const known = new Map([
+      ...Object.entries(answers),
+      ...Object.entries(options.steps).map(([name, value]): [string, Json] => [`${STEP}${name}`, value]),
+    ]);
     const request = new HandlingInTest(parts, member, { ...claimed, steps: known }, (_member, call, { signal }) => {
       reads.push(call);
       return options.read(call, signal);
     });
     request.given = options.state;
     request.onStep = (name, value) => {
+      answers[name] = value;
       if (name.startsWith(STEP)) steps[name.slice(STEP.length)] = value;
     };
     const result = withoutSecrets(parts, await runHandler(handler, request));
-    const about = { steps, reads, log: lines };
+    const about = { steps, answers, reads, log: lines };
     if (result.kind === "failed") return { ...about, failure: result.error, decisions: [], state: request.state };
     if (result.kind === "suspended")
       return { ...about, failure: new Error(`it waits: ${result.reason}`), decisions: [], state: request.state };

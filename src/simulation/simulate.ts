@@ -23,7 +23,7 @@ export interface Simulation {
   /** Points at which a process could have died. */
   readonly boundaries: number;
   readonly faults: FaultRates;
-  readonly tally: SimulationStats;
+  readonly stats: SimulationStats;
 }
 
 /** Once faults have ended, unfinished work of which nothing was finished for this virtual time counts as lost. */
@@ -85,7 +85,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
     virtualMs: spanMs,
     boundaries: machine.boundaries,
     faults: stage.faults,
-    tally: counted,
+    stats: counted,
   };
 }
 

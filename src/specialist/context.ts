@@ -1,15 +1,16 @@
 /** Builds the `act` of one run: every action becomes a draft, every read and step is stored. */
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
-import { durationMs, SECOND } from "../core/units.ts";
+import { durationMs } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { ModelAnswer, ModelCall } from "./model-call.ts";
-import type { Act, IntentOptions, IntentRef, OnPileUp, Reads, Target, ToolAnswer, ToolOptions } from "./act.ts";
+import type { Act, IntentOptions, IntentRef, OnPileUp, Reads, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 import { createFetch } from "./service-fetch.ts";
 import { createSteps } from "./steps.ts";
+import { createTool } from "./tool-calls.ts";
 import { bounded, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 import type { GivenInput } from "./operation-rules.ts";
@@ -18,7 +19,6 @@ import type { GivenInput } from "./operation-rules.ts";
 export const MAX_INTENTS_PER_RUN = 100;
 /** Steps and reads of one handling; each is a row, held in memory until the handling ends. */
 export const MAX_STEPS_PER_RUN = 1_000;
-const DEFAULT_TOOL_MS = 30 * SECOND;
 const NOTHING: JsonObject = Object.freeze({});
 const NO_OPTIONS: IntentOptions = Object.freeze({});
 
@@ -349,28 +349,6 @@ export function askModel(act: object, call: ModelCall): Promise<ModelAnswer> {
   const context: unknown = Reflect.get(act, CONTEXT);
   if (context instanceof Context) return context.ask(call);
   throw new Refused("model_missing", "a model is asked with the act of a handler");
-}
-
-/** Calls tools, each once per event and input. The nth equal call of a run is a call of its own. */
-function createTool(request: RunRequest, tools: RunTools, another: () => void): Act["tool"] {
-  const counts = new Map<string, number>();
-  return async (tool: string, input: JsonObject = NOTHING, { deadline }: ToolOptions = {}): Promise<ToolAnswer> => {
-    another();
-    const given = storable(`the input of ${tool}`, input);
-    if (!isObject(given)) throw new Refused("input_invalid", `expected the input of ${tool} to be an object`);
-    const base = `tool:${sha256([tool, given])}`;
-    const nth = counts.get(base) ?? 0;
-    counts.set(base, nth + 1);
-    const name = `${base}:${nth}`;
-    const stored = request.steps.get(name);
-    if (stored !== undefined) return stored as never;
-    if (request.callTool === undefined)
-      throw new Refused("no_tool", `no server is reached here, so ${tool} has no answer`, { hint: "a test gives one: { tools: { … } }" });
-    const deadlineMs = deadline === undefined ? DEFAULT_TOOL_MS : durationMs(deadline);
-    const answer = storable(`the answer of ${tool}`, await request.callTool({ tool, input: given, deadlineMs }, tools.signal()));
-    await request.saveStep(name, answer);
-    return answer as never;
-  };
 }
 
 function createReads(request: RunRequest, tools: RunTools, another: () => void): Reads {

@@ -30,7 +30,7 @@ test("only cells of the chosen unit are drawn", () => {
   expect(barsOf(drawPlots({ columns, rows, plots: [{ title: "Took", better: "more", column: "took", unit: "ms" }] }))).toHaveLength(1);
 });
 
-test("where nothing was measured there is no picture", () => {
+test("if nothing was measured there is no picture", () => {
   expect(drawPlots({ columns, rows: [], plots: [{ title: "Took", better: "more", column: "took" }] })).toBeUndefined();
   expect(drawPlots({ columns, rows, plots: [] })).toBeUndefined();
 });

@@ -103,7 +103,7 @@ describe("the demo", () => {
     expect(demo.said.some(({ type }) => type === "stopping")).toBe(true);
   });
 
-  test.concurrent("what a kill leaves in the way does not keep it from starting", { timeout: LONG_MS }, async (context) => {
+  test.concurrent("the remains of a kill do not keep it from starting", { timeout: LONG_MS }, async (context) => {
     const root = folder(context);
     const store = join(root, "store.sqlite");
     const args = ["demo", "--data", join(root, "network.sqlite"), "--store", `sqlite:${store}`];

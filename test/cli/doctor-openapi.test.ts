@@ -67,7 +67,7 @@ test("a network that refuses the key is not examined: the document alone is draf
   expect(file).toMatch(/posts\.reply:/);
 });
 
-test("what a person wrote beside a document stays as it is", async () => {
+test("the notes of a person beside a document stay as they are", async () => {
   const { cwd, doctor } = await town(true);
   const mine = "extends: set-b # mine\nstatuses: { open: [anything_goes] }\noperations:\n  posts.reply: { path: /v1/mine/:id } # by hand\n";
   writeFileSync(join(cwd, "mine.yaml"), mine);

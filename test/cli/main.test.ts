@@ -52,7 +52,7 @@ describe("retinue", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { message: expect.stringContaining(message) } });
   });
 
-  test("what cannot be written is a failure, and a reader that went away is none", async () => {
+  test("output that cannot be written is a failure, and a reader that went away is none", async () => {
     const written = (to: string) => spawnSync("bash", ["-c", `"$0" "$1" --help ${to}`, process.execPath, BIN], { encoding: "utf8" });
     expect(written("> /dev/full")).toMatchObject({ status: 1, stderr: expect.stringContaining("ENOSPC") });
     expect(written("| true; exit ${PIPESTATUS[0]}")).toMatchObject({ status: 0, stderr: "" });

@@ -90,7 +90,7 @@ const MISTAKES: readonly Mistake[] = [
   { name: "a verdict that is none", args: ["settle", "i1"], code: "verdict_missing", shows: ["--happened"] },
 ];
 
-describe("what is wrong is said on one screen, and nothing is half-started:", () => {
+describe("a mistake is shown on one screen, and nothing is half-started:", () => {
   test.each(MISTAKES)("$name", async ({ args, files = GOOD, env = {}, code, shows, exit = 2 }) => {
     const { root } = project(files);
     const before = readdirSync(root).toSorted();

@@ -80,6 +80,7 @@ test("an event of the store is recorded, and its recording is rehearsed with the
       "Steps",
       '  think: "An answer."',
       "Log",
+      `  info fetch {"method":"GET","address":"https://model.example/","number":1,"status":200,"tookMs":0}`,
       '  info thought {"replyCount":3}',
       "Actions",
       "  would do posts.reply post_7",

@@ -23,7 +23,7 @@ function answer(status: number, body: unknown, headers: WireHeaders = {}): WireA
 const HTML = "<html><body>403 Forbidden</body></html>";
 const OWN = { error: { code: "no_such_post", message: "there is no such post" } };
 
-describe("what an action cost", () => {
+describe("the cost of an action", () => {
   const profile = resolveProfile({
     extends: "set-b",
     operations: { "posts.create": { charged: ["fee.amount", "cost"] }, "posts.delete": { charged: "cost" } },

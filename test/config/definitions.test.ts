@@ -76,7 +76,7 @@ test("an installed package may bring definitions as JavaScript, and is told why 
   expect(problems).toMatchObject([{ file: join(root, "node_modules/cast/b.ts"), hint: "build it to JavaScript, or move it" }]);
 });
 
-test("what is no definition is left alone", async () => {
+test("a file that is no definition is left alone", async () => {
   const { root } = project({
     "README.md": "# hello",
     ".hidden.ts": "throw 1",

@@ -27,7 +27,7 @@ test("a file that PowerShell wrote in UTF-16 is told, as nothing in it can be re
   expect(problemsIn(Buffer.from("\ufeffLLM_KEY=1\r\n", "utf16le"))).toEqual([": is not UTF-8 text"]);
 });
 
-test("what dotenv reads as it is meant is not told", () => {
+test("a line that dotenv reads as meant is not reported", () => {
   const fine = [
     "# a comment",
     "export A=1 # one",

@@ -44,7 +44,7 @@ describe("a key is read anew each time", () => {
   });
 });
 
-describe("what is wrong with keys:", () => {
+describe("mistakes in keys:", () => {
   const check = (
     places: readonly KeyPlace[],
     variables: { readonly [name: string]: string },

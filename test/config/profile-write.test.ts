@@ -12,7 +12,7 @@ const source: ProfileSource = {
   guesses: ["operations.posts.reply.path", "paging.style", "times"],
 };
 
-test("what is written reads as what was meant, with each guess marked where it stands", () => {
+test("a written profile reads as it was meant, with each guess marked at its place", () => {
   const text = profileYaml(source, ["Drafted by the doctor.", "Check it."]);
   expect(parse(text)).toEqual(source);
   expect(text.split("\n").slice(0, 2)).toEqual(["# Drafted by the doctor.", "# Check it."]);
@@ -52,7 +52,7 @@ test("a rule that the file states otherwise stays, and kinds are completed", () 
   });
 });
 
-test("what a draft adds stands beside what was written, with a mark, and nothing else moves", () => {
+test("an addition of a draft stands beside the written lines, with a mark, and nothing else moves", () => {
   const stated = "# ours\nextends: set-b\npaging: { style: page } # seen\nguesses: [paging.style]\n";
   const added: ProfileSource = {
     extends: "set-b",

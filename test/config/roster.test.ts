@@ -45,7 +45,7 @@ describe("the Guardian's overrides", () => {
   });
 });
 
-describe("what cannot work or cannot be meant:", () => {
+describe("settings that cannot work or cannot be meant:", () => {
   const on = (kind: string, rest = ""): string => `export default { handle: "a", on: { "${kind}": () => {} }, ${rest} };`;
   test.each([
     { name: "a handler that may write nothing", text: on("mention.created"), level: "warning", code: "handler_without_may" },

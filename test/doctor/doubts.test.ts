@@ -36,7 +36,7 @@ describe("its rules", () => {
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   test.each([
     ["records.post.parentId", /post one comment/],
     ["records.job.assigneeId", /win one job/],

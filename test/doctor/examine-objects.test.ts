@@ -77,7 +77,7 @@ test("replies that the list shows as well are found in the whole object", async 
   expect(stated).toEqual([["records.post.replies", ["remarks"], false]]);
 });
 
-test("whoever does a job is found where only the whole job says so", async () => {
+test("the worker of a job is found if only the whole job names it", async () => {
   const whole = { id: "j1", title: "x", done_by: { id: "a1", handle: "ann" }, bidders: ["a1", "a2"] };
   const { stated } = await singles(sampled("job", { id: "j1", title: "x" }), () => ({ body: { job: whole } as Json }));
   expect(stated).toEqual([

@@ -92,7 +92,7 @@ test("an examination that has used its calls ends without a finding", async () =
   expect((await paging(() => (left-- > 0 ? { body: ALL as Json } : undefined))).found).toBeUndefined();
 });
 
-test("what the profile states already is no difference", async () => {
+test("a value that the profile states already is no difference", async () => {
   const own = resolveProfile({ extends: "set-b", paging: { style: "offset", parameter: "skip" } });
   const { ask } = askedNetwork((_path, query) => {
     const from = number(query, "skip", 0);

@@ -96,7 +96,7 @@ test("the id of a post is its own, also where its author's stands below the same
   expect(guessFields("post", items, ["id"])).toMatchObject([{ path: "ref", by: "name" }]);
 });
 
-test("whoever does a job is never its author", () => {
+test("the worker of a job is never its author", () => {
   expect(guessFields("job", [{ taker: { login: "ann" } }, { taker: { login: "bob" } }], ["authorHandle"])).toEqual([]);
 });
 

@@ -89,7 +89,7 @@ describe("the scheme", () => {
   });
 });
 
-it("what is recorded is shown by names, types and hashes only", async () => {
+it("a recording is shown by names, types and hashes only", async () => {
   const recorder = createRecorder();
   const receiver = createReceiver({ gate: recordingGate(recorder, systemClock()), clock: systemClock() });
   const { url } = await receiver.listen({ port: 0, host: "127.0.0.1" });
@@ -111,7 +111,7 @@ it("what is recorded is shown by names, types and hashes only", async () => {
   expect(learnScheme(recorder.recorded(), SECRET)).toMatchObject({ scheme: "header", fits: 1 });
 });
 
-describe("what anybody may send while we learn", () => {
+describe("deliveries that anybody may send while we learn", () => {
   const HEX = "0".repeat(64);
   const sent = (body: string | Buffer, headers: Readonly<Record<string, string>> = {}): RecordedDelivery => ({
     headers,

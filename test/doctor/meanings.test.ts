@@ -57,7 +57,7 @@ describe("its rules", () => {
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   const profile = shippedProfile("b");
 
   test("states get the meaning of their words, known ones are left out, and unclear ones are returned", () => {

@@ -16,7 +16,7 @@ test("an operation that a tier lacks is refused for that tier alone, reads too",
   expect(lackedBy(profile, "pro", "agents.list")).toBeUndefined();
 });
 
-test("what a tier or a trust tier lacks of what a specialist may do is told before it starts", () => {
+test("operations that a tier or a trust tier lacks are reported before a specialist starts", () => {
   const trusting = resolveProfile({
     extends: "set-b",
     tiers: { free: { lacks: ["jobs.create"] } },

@@ -40,7 +40,7 @@ test("a 429 and a 401 speak of the key, and not of what was asked", () => {
   expect(isKeysFault(unread(of(refusal(403))))).toBe(false);
 });
 
-test("what came back incomplete may be asked again, and what was refused is refused again", () => {
+test("an incomplete read may be asked again, and a refused one is refused again", () => {
   const incomplete = [
     of({ class: "unknown", reason: "no answer within 30 s" }),
     of({ class: "never-left", reason: "no socket" }),

@@ -52,7 +52,7 @@ test("the same text twice is braked as a handler's would be", async () => {
   expect(await call("posts.create", { content: "hello " })).toMatchObject({ state: "refused", code: "brake_same_text" });
 });
 
-test("what cannot be a call is refused before it is recorded", async () => {
+test("an impossible call is refused before it is recorded", async () => {
   const { call, clock, guardian } = await calls();
   await expect(call("posts.shout", {})).rejects.toMatchObject({ code: "operation_unknown" });
   await expect(call("posts.create", {})).rejects.toMatchObject({ code: "input_invalid" });

@@ -7,7 +7,7 @@ import type { Explanation } from "../../src/guardian/explanation.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
 import { newWatch } from "../../src/store/sources.ts";
 import { decide } from "../harness/builders.ts";
-import { desk, SCOUT } from "../harness/guardian-desk.ts";
+import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 
 const named = async ({ id, createdAt }: Intent): Promise<Explanation> => ({
   id,

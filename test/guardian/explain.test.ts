@@ -4,7 +4,7 @@ import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { EVERYONE } from "../../src/limits/verdict.ts";
 import { createGuardian } from "../../src/guardian/guardian.ts";
 import { decide, memberOf } from "../harness/builders.ts";
-import { desk, SCOUT } from "../harness/guardian-desk.ts";
+import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 
 test("an unknown name is refused with where names are found", async () => {
   const { guardian, on } = desk();

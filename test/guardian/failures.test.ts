@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { MINUTE } from "../../src/core/units.ts";
 import { explainEvent, reasonOfFailing, showFailing } from "../../src/guardian/failures.ts";
 import type { EventRow } from "../../src/store/history.ts";
-import { desk, SCOUT } from "../harness/guardian-desk.ts";
+import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 
 const row = (over: Partial<EventRow> = {}): EventRow => ({
   seq: 1,

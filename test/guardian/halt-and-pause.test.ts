@@ -4,7 +4,7 @@ import { Fatal, Retryable } from "../../src/core/errors.ts";
 import { createControls, known } from "../../src/guardian/halt-and-pause.ts";
 import { EVERYONE } from "../../src/limits/verdict.ts";
 import { MINUTE } from "../../src/core/units.ts";
-import { desk, type Desk } from "../harness/guardian-desk.ts";
+import { desk, type Desk } from "../harness/guardian-over-store.ts";
 import { harness } from "../harness/harness.ts";
 
 async function scoutDesk(): Promise<Desk> {

@@ -5,7 +5,7 @@ import { heldText, showHeld, withHeld, type HeldShown } from "../../src/guardian
 import type { Reason } from "../../src/guardian/explanation.ts";
 import { asIntentId } from "../../src/core/ids.ts";
 import { decide } from "../harness/builders.ts";
-import { desk, SCOUT } from "../harness/guardian-desk.ts";
+import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 import { propose } from "../harness/proposed.ts";
 
 const group = (over: Partial<HeldShown> = {}): HeldShown => ({

@@ -1,7 +1,7 @@
 /** The inbox of one specialist: its newest events with their states and payloads, within bounds. */
 import { expect, test } from "vitest";
 import { readInbox } from "../../src/guardian/inbox-entries.ts";
-import { desk } from "../harness/guardian-desk.ts";
+import { desk } from "../harness/guardian-over-store.ts";
 
 test("the newest events come first, each with its state and payload", async () => {
   const { store, on, event } = desk();

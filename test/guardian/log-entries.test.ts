@@ -4,7 +4,7 @@ import { asIntentId } from "../../src/core/ids.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { readLog, type LogEntry, type LogQuery } from "../../src/guardian/log-entries.ts";
 import { decide } from "../harness/builders.ts";
-import { desk, type Desk } from "../harness/guardian-desk.ts";
+import { desk, type Desk } from "../harness/guardian-over-store.ts";
 
 async function filled(): Promise<Desk> {
   const here = desk();

@@ -5,7 +5,7 @@ import { frozenFor, hintFor, remedyOf } from "../../src/guardian/remedy.ts";
 import type { ReasonRule } from "../../src/limits/wait-rules.ts";
 import { EVERYONE } from "../../src/limits/verdict.ts";
 import { intentOf } from "../harness/builders.ts";
-import { desk } from "../harness/guardian-desk.ts";
+import { desk } from "../harness/guardian-over-store.ts";
 
 const about = { id: "i1", handle: "scout", operation: "posts.create", breakers: [] as readonly OpenBreaker[] };
 
@@ -20,7 +20,7 @@ test("a stop of everyone is ended for everyone, one's own by its name", async ()
   expect([await remedy("halted"), await remedy("paused")]).toEqual(["retinue halt --lift", "retinue resume scout"]);
 });
 
-test("what only time ends, and what is no wait, has no remedy", async () => {
+test("a wait that only time ends has no remedy, and neither has anything else", async () => {
   const { store, on } = desk();
   for (const rule of ["quota_window", "key_parked", "sending", "outcome_unknown", "x:mine"] as const)
     expect(await on(remedyOf(store, rule, about))).toBeUndefined();

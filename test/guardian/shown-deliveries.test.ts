@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { asHandle } from "../../src/core/ids.ts";
 import { readDeliveries, readDelivery } from "../../src/guardian/shown-deliveries.ts";
-import { desk, SCOUT, type Desk } from "../harness/guardian-desk.ts";
+import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
 async function kept(
   { clock, store, on }: Desk,

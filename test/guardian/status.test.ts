@@ -9,7 +9,7 @@ import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { decide, memberOf } from "../harness/builders.ts";
-import { desk } from "../harness/guardian-desk.ts";
+import { desk } from "../harness/guardian-over-store.ts";
 import { propose } from "../harness/proposed.ts";
 
 const SCOUT = asHandle("scout");
@@ -65,7 +65,7 @@ test("a store that nothing has used is an empty status", async () => {
   });
 });
 
-test("what waits for a person is listed by what it waits for", async () => {
+test("work that waits for a person is listed by its reason", async () => {
   const { clock, store, on, parked } = desk();
   await on(propose(store, { id: "p1", input: { content: "x" }, now: clock.now() }));
   await parked("e1", "it crashed three times");

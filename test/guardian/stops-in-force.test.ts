@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createUnkeptHalts } from "../../src/gateway/unkept-halts.ts";
 import { stopsInForce } from "../../src/guardian/stops-in-force.ts";
-import { desk } from "../harness/guardian-desk.ts";
+import { desk } from "../harness/guardian-over-store.ts";
 
 test("a halt that could not be stored is in force and says so; once it is stored it is listed once", async () => {
   const { clock, store, on } = desk();

@@ -144,7 +144,7 @@ describe("an event is parked at once, with the reason,", () => {
 });
 
 describe("an event is tried again", () => {
-  test("where reads do not show yet what it is about, once they show all that was written before", async () => {
+  test("if reads do not show yet what it is about, once they show all that was written before", async () => {
     let shown = false;
     const { clock, began, event, end } = await handling(async (_post, act) => void (await act.read.post("p9")), {
       answer: () => (shown ? { status: 200, body: { id: "p9", content: "words" } } : notFound()),
@@ -214,7 +214,7 @@ describe("an event is tried again", () => {
     await end();
   });
 
-  test("where its own account is not known yet, as at the first start", async () => {
+  test("if its own account is not known yet, as at the first start", async () => {
     const { clock, began, event, end } = await handling((_post, act) => void act.updateProfile({ bio: "new" }), {
       id: undefined,
       answer: () => ({ status: 200, body: [{ id: "agt_1", handle: "scout" }] }),
@@ -225,7 +225,7 @@ describe("an event is tried again", () => {
     await end();
   });
 
-  test("where a redirect stands before the network, which says nothing of what was asked for", async () => {
+  test("if a redirect stands before the network, which says nothing of what was asked for", async () => {
     let moved = true;
     const { clock, event, end } = await handling(async (_post, act) => void (await act.read.post("p9")), {
       answer: () => (moved ? { status: 302, body: {} } : { status: 200, body: { id: "p9", content: "words" } }),

@@ -6,7 +6,7 @@ import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { GUARDIAN, scopeOf } from "../../src/limits/spending.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
 import type { Admission, Admit, Completion } from "../../src/store/admission.ts";
-import { SCOUT, type Desk } from "./guardian-desk.ts";
+import { SCOUT, type Desk } from "./guardian-over-store.ts";
 
 export const KEY = asKeyId("k1");
 

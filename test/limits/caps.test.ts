@@ -28,7 +28,7 @@ describe("mistakes", () => {
   });
 });
 
-test("what is right passes, and a cap of an hour or a day holds over any span of that length, so that midnight lets nothing go twice", () => {
+test("valid caps pass, and a cap of an hour or a day holds over any span of that length, so that midnight lets nothing go twice", () => {
   const spend = { perAction: credits(2), perHour: credits(5), perDay: [credits(40), microDollars(500_000)], total: credits(100) };
   expect(checkCaps(spend)).toEqual([]);
   expect(capsOf(GUARDIAN, spend)).toEqual([

@@ -53,7 +53,7 @@ const stop = { scope: "*", since: T0 - HOUR, reason: "looks odd" };
 const paid = { price: { kind: "priced" as const, worst: credits(3) } };
 const accounts = () => [newAccount(scopeOf(SCOUT), "credits"), newAccount(GUARDIAN, "credits")];
 
-describe("what stops a request", () => {
+describe("rules that stop a request", () => {
   test.each<[string, AdmissionView, Partial<Verdict>]>([
     ["nothing", view(), { kind: "admit" }],
     ["not in `may`", view({ may: [] }), { kind: "refuse", code: "not_allowed" }],

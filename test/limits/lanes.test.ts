@@ -15,7 +15,7 @@ import {
   READ_BACK_CALLS,
 } from "../../src/limits/lanes.ts";
 import { charge, newQuota, quotaUse, completeAttempt, takeable, type QuotaState } from "../../src/limits/quota.ts";
-import { runWorld } from "../harness/ledger-world.ts";
+import { runWorld } from "../harness/ledger-simulation.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
 const FREE = { perHour: 60, perDay: 500 };
@@ -54,7 +54,7 @@ describe("lending", () => {
     }
   });
 
-  test("what a lane without demand keeps is its only cost: five lanes with demand use the rest", () => {
+  test("the reserve of a lane without demand is its only cost: five lanes with demand use the rest", () => {
     const state = newQuota(DAILY);
     for (let pass = 0; pass < 100; pass++) for (const lane of LANES) if (lane !== "explore") drain(state, T0, lane);
     expect(quotaUse(state, T0).day.used).toBe(500 - (laneShares(500).kept[slotIndex("explore")] ?? 0));
@@ -77,7 +77,7 @@ describe("lending", () => {
     expect((utilisation * FREE.perDay) / (FREE.perDay - closed)).toBeGreaterThanOrEqual(0.98);
   });
 
-  test("what comes back goes to lanes below their floor before any borrower", () => {
+  test("returned quota goes to lanes below their floor before any borrower", () => {
     const state = newQuota(DAILY);
     for (let hour = 0; hour < 24; hour++) drain(state, T0 + hour * HOUR, "poll", 17);
     let replies = 0;
@@ -101,7 +101,7 @@ describe("obligations", () => {
     expect(reserve).toBe(15);
   });
 
-  test("what is owed is set aside however much obligations have used, and is not kept from them by any other lane", () => {
+  test("quota for obligations is set aside however much they have used, and no other lane keeps it from them", () => {
     const state = newQuota(DAILY);
     const shares = laneShares(500);
     drain(state, T0, "obligation", 260, 1); // more than their floor and what is set aside

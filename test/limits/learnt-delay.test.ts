@@ -20,7 +20,7 @@ test("nothing learnt says nothing", () => {
   expect(delayAt(NOTHING_LEARNT, 0, 0.5)).toBeUndefined();
 });
 
-test("what always takes three minutes is expected then, and late by a fifth at most", () => {
+test("a step that always takes three minutes is expected then, and late by a fifth at most", () => {
   const known = times(5, { afterMs: 2.8 * MINUTE, byMs: 3 * MINUTE });
   expect(delayAt(known, 0, 0.5)).toBeGreaterThanOrEqual(2.8 * MINUTE);
   expect(delayAt(known, 0, 0.5)).toBeLessThanOrEqual(3.6 * MINUTE);
@@ -30,7 +30,7 @@ test("after what is known has passed, it says nothing", () => {
   expect(delayAt(times(5, { afterMs: 0, byMs: SECOND }), MINUTE, 0.5)).toBeUndefined();
 });
 
-test("what takes two to four minutes is learnt from looks at any time, each of which says only that it has happened or not", () => {
+test("a step of two to four minutes is learnt from reads at any time, each of which shows only if it has happened", () => {
   const chance = seededRandom(4);
   let known = NOTHING_LEARNT;
   for (let i = 0; i < 200; i++) {
@@ -51,7 +51,7 @@ test("a network that became faster is learnt within some fifty jobs", () => {
   expect(delayAt(times(50, { afterMs: 0, byMs: SECOND }, slow), 0, 0.5)).toBeLessThanOrEqual(2 * SECOND);
 });
 
-test("what is stored is what was learnt, and a damaged row is nothing learnt", () => {
+test("a stored row holds what was learnt, and a damaged row nothing", () => {
   const known = times(3, { afterMs: SECOND, byMs: MINUTE });
   const again = readDelay(storeDelay(known));
   expect(delayAt(again, 0, 0.5)).toBe(delayAt(known, 0, 0.5));

@@ -50,7 +50,7 @@ describe("cadence", () => {
     expect(DAY / rich + DAY / poor).toBeCloseTo(400, 0);
   });
 
-  test("where one list's news leads to actions, looks go there, whatever the other brings, and to that one now and then", () => {
+  test("if one list's news leads to actions, looks go there, whatever the other brings, and to that one now and then", () => {
     const jobs = { pace: 4, yield: 0.05, acts: 8 };
     const feed = { pace: 0.5, yield: 5, acts: 0 };
     const [often = 0, seldom = 0] = intervals(400, [jobs, feed]);
@@ -59,7 +59,7 @@ describe("cadence", () => {
     expect(DAY / often).toBeGreaterThan(200);
   });
 
-  test("where it is known what leads to actions, empty looks leave nothing of the budget unused", () => {
+  test("if it is known what leads to actions, empty looks leave nothing of the budget unused", () => {
     const empty = { pace: 4, yield: 0 };
     const every = intervals(400, [
       { ...empty, acts: 8 },
@@ -82,7 +82,7 @@ describe("cadence", () => {
     expect(poor / rich).toBeCloseTo(5);
   });
 
-  test("what a source that webhooks cover leaves of its share goes to the others, and the budget is spent", () => {
+  test("the unused share of a source that webhooks cover goes to the others, and the budget is spent", () => {
     const [feed = 0, jobs = 0] = intervals(400, [{ ...NEW_SOURCE, covered: true }, NEW_SOURCE]);
     expect(feed).toBe(RECONCILE_MS);
     expect(DAY / feed + DAY / jobs).toBeCloseTo(400, 0);

@@ -5,7 +5,7 @@ import { seededRandom } from "../../src/core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { changeLimits, charge, inherit, newQuota, quotaUse, recover, refund, completeAttempt, takeable } from "../../src/limits/quota.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
-import { runWorld, type WorldOptions } from "../harness/ledger-world.ts";
+import { runWorld, type WorldOptions } from "../harness/ledger-simulation.ts";
 import { answer, ONE_LANE, take } from "../harness/quota-steps.ts";
 
 const CLEAN = { sliding: 0, fixed: 0, anchored: 0 };
@@ -113,7 +113,7 @@ describe("the ledger", () => {
     expect(take(state, T0 + HOUR - MINUTE, 1)).toBe(0);
   });
 
-  test("what is answered while the clock is set back counts as long as anything else", () => {
+  test("a request that is answered while the clock is set back counts as long as any other", () => {
     const state = newQuota({ perHour: 2, perDay: 10 }, ONE_LANE);
     take(state, T0, 1);
     answer(state, T0, 1);
@@ -123,7 +123,7 @@ describe("the ledger", () => {
     expect(take(state, T0 + HOUR + MINUTE, 5)).toBe(2);
   });
 
-  test("what a crash left open counts from recovery", () => {
+  test("a request that a crash left open counts from recovery", () => {
     const state = newQuota({ perHour: 2, perDay: 10 }, ONE_LANE);
     recover(state, T0, [{ lane: "obligation", cost: 2, deadlineAt: T0 - HOUR }]);
     expect(take(state, T0 + HOUR, 1)).toBe(0);

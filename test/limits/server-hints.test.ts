@@ -42,7 +42,7 @@ describe("believing the server", () => {
     expect(500 - use.day.used).toBe(day);
   });
 
-  test("where the server agrees there is nothing to write down", () => {
+  test("if the server agrees there is nothing to write down", () => {
     const state = newQuota(FREE, ONE_LANE);
     take(state, T0, 3);
     expect(believeDownwards(state, T0, { remainingHour: 57, remainingDay: 499 })).toEqual([]);

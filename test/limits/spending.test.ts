@@ -28,7 +28,7 @@ const why = (tables: TestTables, money: Money, now: number, caps: readonly Cap[]
   );
 
 describe("caps", () => {
-  test("what is held counts like what is spent, on the specialist and on the Guardian", () => {
+  test("held money counts like spent money, on the specialist and on the Guardian", () => {
     const tables = openTables();
     const caps = [cap(MINE, "day", 10), cap(GUARDIAN, "day", 15)];
     expect(hold(tables, "a", credits(6), T0, caps)).toBe(true);
@@ -64,7 +64,7 @@ describe("caps", () => {
     expect(why(tables, credits(5), late + 2 * MINUTE, caps)).toMatchObject({ window: "rolling-day" });
   });
 
-  test("what passes no cap of any size is refused for good; a total that is only held may come back, a spent one does not", () => {
+  test("a price above every cap is refused for good; a total that is only held may come back, a spent one does not", () => {
     const tables = openTables();
     expect(why(tables, credits(6), T0, [cap(MINE, "action", 5), cap(MINE, "day", 50)])).toMatchObject({
       code: "spend_over_cap",
@@ -116,7 +116,7 @@ describe("settling", () => {
     ]);
   });
 
-  test("what cost more than was held is posted in full and freezes the specialist until the Guardian thaws it", () => {
+  test("a cost above its hold is posted in full and freezes the specialist until the Guardian unfreezes it", () => {
     const tables = openTables();
     const caps = [cap(MINE, "day", 20), cap(GUARDIAN, "day", 100)];
     hold(tables, "a", credits(4), T0, caps);
@@ -131,8 +131,8 @@ describe("settling", () => {
     expect(tables.spending.frozen()).toEqual([
       { scope: MINE, currency: "credits", since: T0, reason: "a cost 9 credits, with a hold of 4 credits" },
     ]);
-    expect(tables.spending.thaw(MINE, { by: "ann", reason: "a new fee" }, T0 + 1)).toEqual(["credits"]);
-    expect(tables.spending.thaw(MINE, { by: "ann", reason: "again" }, T0 + 2)).toEqual([]);
+    expect(tables.spending.unfreeze(MINE, { by: "ann", reason: "a new fee" }, T0 + 1)).toEqual(["credits"]);
+    expect(tables.spending.unfreeze(MINE, { by: "ann", reason: "again" }, T0 + 2)).toEqual([]);
     expect(why(tables, credits(1), T0, caps).ok).toBe(true);
     const said = tables.db
       .prepare("SELECT kind, at, said_by, reason, held, posted FROM spend_entry WHERE said_by IS NOT NULL ORDER BY seq")
@@ -144,7 +144,7 @@ describe("settling", () => {
     expect(tables.spending.audit()).toEqual([]);
   });
 
-  test("what cost something though nothing was set aside for it is posted, and freezes the specialist", () => {
+  test("a cost without a hold is posted, and freezes the specialist", () => {
     const tables = openTables();
     const paid = { money: credits(2), caps: [cap(MINE, "day", 20)] };
     tables.spending.pay("a", SCOUT, paid, T0);
@@ -156,7 +156,7 @@ describe("settling", () => {
     expect(tables.spending.audit()).toEqual([]);
   });
 
-  test("what cost less than was held gives the rest back", () => {
+  test("a cost below its hold gives the rest back", () => {
     const tables = openTables();
     hold(tables, "a", credits(4), T0, [cap(MINE, "day", 9)]);
     tables.spending.pay("a", SCOUT, { money: credits(3), caps: [] }, T0);
@@ -173,7 +173,7 @@ describe("settling", () => {
     expect(tables.spending.account(GUARDIAN, "credits", T0).frozen).toBeDefined();
   });
 
-  test("what stays in doubt stays held, and counts as spent once it expires", () => {
+  test("an action in doubt stays held, and counts as spent once it expires", () => {
     const tables = openTables();
     hold(tables, "a", credits(4), T0, [cap(MINE, "day", 9)]);
     expect(tables.spending.expire(T0 + DAY - 1)).toBe(0);
@@ -259,8 +259,8 @@ test("in any history with overruns the books balance, a frozen account holds not
         const id = open[pick % Math.max(1, open.length)] ?? "";
         if (kind === "forget") tables.forget();
         else if (kind === "prune") tables.prune(now);
-        else if (kind === "thaw") tables.spending.thaw(MINE, { by: "ann", reason: "looked" }, now);
-        else if (kind === "thaw all") tables.spending.thaw(GUARDIAN, { by: "ann", reason: "looked" }, now);
+        else if (kind === "thaw") tables.spending.unfreeze(MINE, { by: "ann", reason: "looked" }, now);
+        else if (kind === "thaw all") tables.spending.unfreeze(GUARDIAN, { by: "ann", reason: "looked" }, now);
         else if (kind === "unheld") {
           tables.spending.pay(`u${i}`, SCOUT, { money: credits(amount), caps }, now);
           spent += amount;

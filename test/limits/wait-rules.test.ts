@@ -23,7 +23,7 @@ test("docs/errors.md says what each rule is and what to do", () => {
   expect(RULES.filter((rule) => !(commands.includes(rule) ? page : waits).includes(`| \`${rule}\` |`))).toEqual([]);
 });
 
-test("what waits for a person is told what that person can do", () => {
+test("a wait for a person names what that person can do", () => {
   const held = { handle: "scout", id: "i1", name: "posts.create" };
   expect(Object.fromEntries(RULES.map((rule) => [rule, remedyFor(rule, held)]))).toEqual({
     halted: "retinue halt scout --lift",

@@ -39,7 +39,7 @@ describe("days", () => {
     expect(after.end - after.start).toBe(24 * HOUR);
   });
 
-  test("where the clock goes back across midnight, the date counts from its first beginning", () => {
+  test("if the clock goes back across midnight, the date counts from its first beginning", () => {
     const first = Date.parse("2010-11-07T02:30Z");
     const { start, end } = calendarSpan("day", "America/St_Johns", first + 10 * HOUR);
     expect(calendarSpan("day", "America/St_Johns", start)).toEqual({ start, end });
@@ -81,6 +81,6 @@ test("hours never overlap, also where the clock moves by half an hour", () => {
   }
 });
 
-test("what is no zone is refused", () => {
+test("an unknown zone is refused", () => {
   expect(() => calendarSpan("day", "Mars/Olympus", 0)).toThrow(expect.objectContaining({ code: "zone_unknown" }));
 });

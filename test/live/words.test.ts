@@ -75,7 +75,7 @@ test("the same text is a repeat within its time only, by its last use", () => {
   expect(recent(words, draft(), [], caps, NOW + 15 * MINUTE).sameText).toBe(0);
 });
 
-test("what is taken back counts no longer, and leaves nothing in memory", () => {
+test("words that are taken back count no longer, and leave nothing in memory", () => {
   const words = new Words();
   words.say(said());
   words.say(said({ seq: 2, textHash: "h2" }));

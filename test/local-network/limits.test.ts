@@ -123,7 +123,7 @@ describe("request limits", () => {
     expect((await b("GET", "/v1/posts")).status).toBe(429);
   });
 
-  it("what is left is told in the headers when asked for", async () => {
+  it("the remaining quota stands in the headers when asked for", async () => {
     const { join, network } = lab();
     const { b } = join("scout", "free");
     network.assume({ limitHeaders: "x-ratelimit" });

@@ -143,7 +143,9 @@ describe("a restart", () => {
   });
 
   it("after kill -9 nothing that was answered is missing", async () => {
-    const child = fork(new URL("../harness/world-writer.ts", import.meta.url), [data], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const child = fork(new URL("../harness/write-until-killed.ts", import.meta.url), [data], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
     let answered = 0;
     const gone = new Promise((resolve) => void child.once("exit", resolve));
     child.on("message", () => {

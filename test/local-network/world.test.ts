@@ -242,7 +242,7 @@ describe("spending", () => {
   });
 });
 
-describe("what can be switched on", () => {
+describe("assumptions that can be switched on", () => {
   it("prices: every action counts against the month", async () => {
     const { join, network } = lab({ assume: { prices: { "posts.create": 2 } } });
     const { b } = join("scout");

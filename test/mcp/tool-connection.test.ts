@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openEnvironment } from "../../src/config/environment.ts";
-import type { ToolServerSettings } from "../../src/config/config-file.ts";
+import type { ToolServerSettings } from "../../src/config/tool-server-settings.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { loadClientSdk } from "../../src/mcp/client-peer.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readAccepted, writeAccepted } from "../../src/config/accepted-tools.ts";
-import type { ToolServerSettings } from "../../src/config/config-file.ts";
+import type { ToolServerSettings } from "../../src/config/tool-server-settings.ts";
 import { openEnvironment } from "../../src/config/environment.ts";
 import { systemClock, type Clock } from "../../src/core/clock.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";

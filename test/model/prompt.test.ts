@@ -36,7 +36,7 @@ test("the model is told if its text is published", () => {
   expect(promptFor({ ...asked, specialist: { ...asked.specialist, may: [] } }).instructions).toContain("shown to nobody");
 });
 
-test("what leaves no room is refused with the name of the setting", () => {
+test("a setting that leaves no room is refused by its name", () => {
   const settings = { name: "small", contextTokens: 1_500, outputTokens: 1_000 };
   expect(() => promptFor({ ...asked, settings })).toThrow(Refused);
   expect(() => promptFor({ ...asked, settings })).toThrow(/in the context of "small"/);

@@ -28,7 +28,7 @@ describe("a receipt", () => {
   });
 });
 
-describe("what is watched", () => {
+describe("watched objects", () => {
   const watching = memberOf({ watch: { threads: true } });
   const apply = intentOf({ operation: "jobs.apply", target: "j1" });
 

@@ -22,7 +22,7 @@ import { RECEIPT_KINDS } from "../../src/outbox/receipts.ts";
 
 const pairs = INTENT_STATES.flatMap((from) => INTENT_STATES.map((to) => [from, to] as const));
 
-test("what is over never moves again, and everything else can come to an end", () => {
+test("a final state never moves again, and every other can come to an end", () => {
   expect(FINAL).toEqual(["confirmed", "refused", "cancelled"]);
   expect(pairs.filter(([from, to]) => FINAL.includes(from) && canBecome(from, to))).toEqual([]);
   const ends = new Set<IntentState>(FINAL);

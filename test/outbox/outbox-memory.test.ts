@@ -3,7 +3,7 @@ import { HOUR } from "../../src/core/units.ts";
 import type { FaultHandle } from "../../src/local-network/faults/network-faults.ts";
 import { whyLab } from "../harness/explained-specialist.ts";
 
-test("what the outbox remembers of a specialist is gone once its actions are over", async () => {
+test("the outbox forgets a specialist once its actions are over", async () => {
   const faults: FaultHandle[] = [];
   const lab = await whyLab(
     (act) => {

@@ -49,11 +49,11 @@ test("pages are read until one is older than the sending, and the reading is com
 });
 
 describe("a reading is incomplete", () => {
-  test("where an item of it could not be read: that one may be the sought one", async () => {
+  test("if an item of it could not be read: that one may be the sought one", async () => {
     expect(await (await reader([{ items: page(0, 5), skipped: 1 }])).read()).toMatchObject({ complete: false });
   });
 
-  test("where the list goes on for more pages than are read", async () => {
+  test("if the list goes on for more pages than are read", async () => {
     const { read, asked } = await reader(
       Array.from({ length: 60 }, (_, i) => ({ items: [postOf(`p${i}`, { createdAtMs: SENT + HOUR })], more: true })),
     );

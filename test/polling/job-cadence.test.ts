@@ -165,7 +165,7 @@ describe("a verdict or a payment", () => {
   });
 });
 
-test("what is learnt of a network outlives the process, and is written once a minute at most", () => {
+test("timings learnt of a network outlive the process, and are written once a minute at most", () => {
   const clock = virtualClock();
   const rows: NetworkStateRow[] = [];
   const timings = createJobTimings(clock, ({ put }) => void rows.push(...put));

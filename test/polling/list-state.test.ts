@@ -44,7 +44,7 @@ test("a row is read as it was written, and written under the names that it had",
   expect(storeListState(readListState(LIST, NOW))).toEqual(LIST);
 });
 
-test("what is not there, or of another type, is as at the beginning", () => {
+test("a field that is missing, or of another type, is as at the beginning", () => {
   const begun = readListState(undefined, NOW);
   expect(begun).toMatchObject({
     cursor: { seen: undefined, startedAt: NOW },

@@ -14,7 +14,7 @@ const PAYMENTS: readonly (readonly [string, { readonly paysMs?: number }])[] = [
 ];
 
 describe.each(["free", "pro"] as const)("on %s", (tier) => {
-  describe.each(LISTS)("where the list shows: %s", (list) => {
+  describe.each(LISTS)("if the list shows: %s", (list) => {
     test.each(PAYMENTS)("1,000 requests deliver 200 jobs, payment %s", async (_, pays) => {
       const { requests, delivered, refused, unnoticedMs } = await doJobs({ ...AT_ONCE, ...pays, tier, list, until: { requests: 1_000 } });
       expect(refused).toBe(0);

@@ -24,7 +24,7 @@ test("a row is read as it was written, and written under the names that it had",
   expect(storeWatchState(readWatchState({ kind: "thread", data: THREAD }, NOW))).toEqual(THREAD);
 });
 
-test("what is not there, or of another type, is as at the beginning", () => {
+test("a field that is missing, or of another type, is as at the beginning", () => {
   expect(readWatchState({ kind: "job", data: { looks: "4", putOff: null, lookedAt: "now" } }, NOW)).toEqual(
     readWatchState({ kind: "job", data: {} }, NOW),
   );

@@ -10,7 +10,13 @@ import { drive } from "../../bench/harness/load.ts";
 import { openSink } from "../../bench/harness/sink.ts";
 import { SECRET } from "../../bench/subjects/webhook.ts";
 
-const FLAGS = ["--expose-gc", "--min-semi-space-size=64", "--max-semi-space-size=64", "--conditions=retinue-source"];
+const FLAGS = [
+  "--expose-gc",
+  "--no-concurrent-recompilation",
+  "--min-semi-space-size=64",
+  "--max-semi-space-size=64",
+  "--conditions=retinue-source",
+];
 /** After so many events everything runs as compiled. */
 const WARM = 2_500;
 

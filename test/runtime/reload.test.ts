@@ -76,7 +76,7 @@ test("a definition that this network cannot run keeps the version that ran befor
   expect(runs()).toEqual(["a:one"]);
 });
 
-test("where a person waits, an edit counts within half a second of the clock, and so does a broken one", async () => {
+test("if a person waits, an edit counts within half a second of the clock, and so does a broken one", async () => {
   const { write, clock, told, runs } = await running({ "agents/a.yaml": "handle: a\nbio: one" }, true);
   const within = async (text: string): Promise<number> => {
     const began = clock.now();

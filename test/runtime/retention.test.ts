@@ -76,7 +76,7 @@ test("each kind of row goes after its own time, and what is not settled never do
   expect(await kept(store, "middling")).toEqual(["ready"]);
 });
 
-test("what still decides something is needed for longer than the Guardian said", () => {
+test("a row that still decides something is kept for longer than the Guardian said", () => {
   const short = { eventsMs: 2 * DAY, intentsMs: 2 * DAY, requestsMs: 2 * DAY };
   const usual = memberOf(createSpecialist({ handle: "usual", on: { "post.created": () => undefined } }));
   expect(neededRetention(short, [usual], profile)).toEqual({ eventsMs: 3 * DAY, intentsMs: 3 * DAY, requestsMs: 2 * DAY });

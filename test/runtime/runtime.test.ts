@@ -82,7 +82,7 @@ test("a schedule that is due is looked at alone", async () => {
   await stop();
 });
 
-test("what could not be asked at the start, when no row told of it yet, is asked again", async () => {
+test("a question that could not be asked at the start, before any row, is asked again", async () => {
   let failing = true;
   const { clock, ran, looked, start, stop } = clerk((store) => ({
     ...store,
@@ -115,7 +115,7 @@ test("a wake that finds nothing due any more, as after what waited was withdrawn
   await stop();
 });
 
-test("what a definition asks for no more is not due any more, until it does so again", async () => {
+test("a source that a definition drops is no longer due, until it is back", async () => {
   let asked = 0;
   const { clock, ran, looked, start, stop, define, retire } = clerk((opened) =>
     noted(opened, (question) => void (question === "dueWork" && asked++)),

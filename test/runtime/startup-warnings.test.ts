@@ -5,7 +5,7 @@ import { createLogger, type LogLine } from "../../src/core/log.ts";
 import { warnLeftBehind, warnRestored } from "../../src/runtime/startup-warnings.ts";
 import { newWatch } from "../../src/store/sources.ts";
 import { decide } from "../harness/builders.ts";
-import { desk, SCOUT, type Desk } from "../harness/guardian-desk.ts";
+import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
 function logging() {
   const lines: LogLine[] = [];

@@ -194,7 +194,7 @@ describe("quiet hours", () => {
     });
   });
 
-  test("what fell into them counts as missed", () => {
+  test("runs that fell into them count as missed", () => {
     const morning = "2026-11-02T06:00Z"; // seven in Berlin, a slot of its own
     expect(iso(ask(hourly, "2026-11-01T20:00Z", morning).runs)).toEqual([morning]);
     const half = { ...hourly, cron: "30 * * * *" };

@@ -11,6 +11,6 @@ test("a row is read as it was written, and written under the names that it had",
   expect(readScheduleState(SCHEDULE)).toEqual({ doneUntil: NOW, timing: "[]", skipped: 2, lastStarted: NOW - 1, dormant: true });
 });
 
-test("what is not there, or of another type, is as at the beginning", () => {
+test("a field that is missing, or of another type, is as at the beginning", () => {
   expect(readScheduleState({ cursor: "now", timing: 1, skipped: "2" })).toEqual(readScheduleState(undefined));
 });

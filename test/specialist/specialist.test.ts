@@ -22,7 +22,7 @@ test("a handle alone is a specialist that may do nothing", () => {
   });
 });
 
-test("what handlers handle is watched, unless the definition says otherwise", () => {
+test("the kinds that handlers handle are watched, unless the definition says otherwise", () => {
   const on = { "post.created": () => 0, "job.listed": () => 0, "post.liked": () => 0, "mention.created": () => 0 };
   expect(scout({ on }).watch).toMatchObject({
     feed: { from: "now", maxAgeMs: DAY },

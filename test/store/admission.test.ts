@@ -6,7 +6,7 @@ import { decide as decideAdmission } from "../../src/limits/decide.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
 import { admit, endOf, KEY, wanted, withKey } from "../harness/admitted.ts";
 import { decide } from "../harness/builders.ts";
-import { desk, SCOUT, type Desk } from "../harness/guardian-desk.ts";
+import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
 async function ready(count = 1): Promise<Desk & { readonly intents: readonly Intent[] }> {
   const here = desk();
@@ -60,7 +60,7 @@ describe("nothing is admitted", () => {
     expect(await admit(here, here.intents[0], { known: { ...known, halt } })).toMatchObject({ kind: "wait", rule: "halted" });
   });
 
-  test("where the decision throws, and then nothing is charged", async () => {
+  test("if the decision throws, and then nothing is charged", async () => {
     const here = await ready();
     const broken = (): never => {
       throw new Error("a bug");

@@ -1,7 +1,7 @@
 /** A store belongs to one network: another is refused by name, another spelling of the same address is the same. */
 import { expect, test } from "vitest";
 import { bindToNetwork, otherNetwork } from "../../src/store/bind-network.ts";
-import { desk } from "../harness/guardian-desk.ts";
+import { desk } from "../harness/guardian-over-store.ts";
 
 const HERE = "https://here.example.com/v1";
 const use = (network: string, allowMoved = false) => ({ path: "store.sqlite", network, allowMoved });

@@ -59,7 +59,7 @@ test("a store that is written to now and then starts no thread", async () => {
   close();
 });
 
-test("where the thread cannot work, a COMMIT moves the log as it did before", async () => {
+test("if the thread cannot work, a COMMIT moves the log as it did before", async () => {
   const { db, close } = openDatabase(join(folder(), "store.sqlite"));
   db.exec("CREATE TABLE filler (content BLOB)");
   const bound = (): unknown => db.prepare("PRAGMA wal_autocheckpoint").get()?.["wal_autocheckpoint"];

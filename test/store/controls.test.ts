@@ -7,7 +7,7 @@ import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { EVERYONE } from "../../src/limits/verdict.ts";
 import { admit, KEY, withKey } from "../harness/admitted.ts";
 import { decide } from "../harness/builders.ts";
-import { desk, SCOUT } from "../harness/guardian-desk.ts";
+import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 import { propose } from "../harness/proposed.ts";
 
 describe("a key", () => {

@@ -197,7 +197,7 @@ describe("memory and rows", () => {
   });
 });
 
-describe("where memory and rows differ, it shows", () => {
+describe("if memory and rows differ, it shows", () => {
   /** An event that was given back, and a request without an answer. */
   async function busy() {
     const made = lab();
@@ -264,7 +264,7 @@ describe("memory has bounds", () => {
   });
 });
 
-test("what there is can still be read where the disk has failed and nothing more is written", async () => {
+test("stored rows can still be read after the disk has failed and nothing more is written", async () => {
   const database = openDatabase(MEMORY);
   onTestFinished(() => database.close());
   const clock = virtualClock(T0);

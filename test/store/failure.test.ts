@@ -18,7 +18,7 @@ test("a failure comes back as it was, with its message as the note", () => {
   expect(readNote(failureNote(FAILURE))).toEqual({ note: "no model for p1", failure: FAILURE });
 });
 
-test("what an older row lacks has a plain value", () => {
+test("a field that an older row lacks has a plain value", () => {
   expect(readNote('{"failed":5,"message":"no"}')).toEqual({
     note: "no",
     failure: { at: 5, code: "handler_threw", message: "no", pattern: "no", tries: 1 },

@@ -4,7 +4,7 @@ import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { MINUTE } from "../../src/core/units.ts";
 import { newWatch } from "../../src/store/sources.ts";
 import { decide } from "../harness/builders.ts";
-import { desk, SCOUT } from "../harness/guardian-desk.ts";
+import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 
 test("one event may be at several specialists, and the newest comes first", async () => {
   const { store, on, event } = desk();

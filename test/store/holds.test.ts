@@ -5,7 +5,7 @@ import { decideHold, type HoldVerdict } from "../../src/limits/hold-decision.ts"
 import { GUARDIAN, scopeOf, type Cap } from "../../src/limits/spending.ts";
 import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
 import { EVERYONE, type Stop } from "../../src/limits/verdict.ts";
-import { desk, SCOUT, type Desk } from "../harness/guardian-desk.ts";
+import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
 const dayCap = (scope: Cap["scope"], micros: number): Cap => ({ scope, window: "day", money: microDollars(micros) });
 const CAPS = [dayCap(scopeOf(SCOUT), 100), dayCap(GUARDIAN, 150)];

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { asEventId, asHandle } from "../../src/core/ids.ts";
 import { MINUTE } from "../../src/core/units.ts";
 import { failureNote } from "../../src/store/failure.ts";
-import { desk, SCOUT, type Desk } from "../harness/guardian-desk.ts";
+import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
 const claim = ({ store, clock }: Desk, limit = 10) => store.claimEvents(SCOUT, clock.now(), limit);
 const event = (id: string, over: object = {}) =>

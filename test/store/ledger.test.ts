@@ -4,7 +4,7 @@ import { seededRandom } from "../../src/core/random.ts";
 import { ledgerOf } from "../../src/store/ledger.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { admit, KEY, withKey } from "../harness/admitted.ts";
-import { desk, SCOUT } from "../harness/guardian-desk.ts";
+import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 
 test("charges and stops are shared both ways, events and accounts are not", async () => {
   const real = desk();

@@ -1,6 +1,6 @@
 /** The port of network state: one row for each kind and name, dropped before it is put. */
 import { expect, test } from "vitest";
-import { desk } from "../harness/guardian-desk.ts";
+import { desk } from "../harness/guardian-over-store.ts";
 
 test("rows are known by kind and name; the last one counts, and what is dropped and put again stays", async () => {
   const { clock, store, on } = desk();

@@ -5,7 +5,7 @@ import { MINUTE } from "../../src/core/units.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
 import { admit, endOf, KEY, withKey } from "../harness/admitted.ts";
 import { decide } from "../harness/builders.ts";
-import { desk, SCOUT, type Desk } from "../harness/guardian-desk.ts";
+import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
 const one = (intents: readonly Intent[], id: string): Intent => {
   const found = intents.find((intent) => intent.id === id);
@@ -110,7 +110,7 @@ describe("an intent in doubt", () => {
   });
 });
 
-test("what reading back has proven is kept by key and operation", async () => {
+test("the proof of reading back is kept by key and operation", async () => {
   const { clock, store, on } = desk();
   const nothing = await on(store.loadProof(KEY, "posts.create"));
   expect(nothing).toMatchObject({ proven: false, found: 0, missed: 0 });

@@ -62,7 +62,7 @@ async function end(store: Store, attempt: Attempt | string, ending: "answered" |
   });
 }
 
-test("what the old key has used counts for the new key, also what is under way", async () => {
+test("the use of the old key counts for the new key, also requests under way", async () => {
   const { store, register } = await opened();
   await end(store, await admit(store, OLD, T0), "answered", T0);
   const late = await admit(store, OLD, T0 + SECOND);

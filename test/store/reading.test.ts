@@ -35,7 +35,7 @@ function filesOf(root: string): readonly (readonly [string, string])[] {
     .map((name) => [name, name.endsWith("-shm") ? "" : readFileSync(join(root, name), "base64")]);
 }
 
-test("what a process left in the log is read, and every write fails with the reason", async () => {
+test("rows that a process left in the log are read, and every write fails with the reason", async () => {
   const root = folder();
   const path = join(root, "store.sqlite");
   const writer = await written(path);

@@ -4,7 +4,7 @@ import { asEventId, asIntentId } from "../../src/core/ids.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import type { DraftIntent } from "../../src/specialist/intent-draft.ts";
 import type { FinishedRun } from "../../src/store/runs.ts";
-import { desk, SCOUT, type Desk } from "../harness/guardian-desk.ts";
+import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
 const draft = (id: string, over: Partial<DraftIntent> = {}): DraftIntent => ({
   id: asIntentId(id),
@@ -72,7 +72,7 @@ test("a brake refuses a text in the same transaction, and reports it", async () 
   expect(await here.on(here.store.findEvents("intent.refused:a", 1))).toHaveLength(1);
 });
 
-test("what acts on a refused intent of the same run is refused with it, and so is what acts on that", async () => {
+test("an intent that acts on a refused one of the same run is refused with it, and so is any that acts on that", async () => {
   const here = desk();
   const run = await claimed(here);
   const intents = [

@@ -1,7 +1,7 @@
 /** The port of specialists: accounts once learnt, suspensions with their reason, and a start that tries everyone again. */
 import { expect, test } from "vitest";
 import { asHandle } from "../../src/core/ids.ts";
-import { desk, SCOUT } from "../harness/guardian-desk.ts";
+import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 
 const QUILL = asHandle("quill");
 

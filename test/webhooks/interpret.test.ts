@@ -51,7 +51,7 @@ const recordOf = <Kind extends "post" | "job">(kind: Kind, data: JsonObject) => 
   return record as Extract<typeof record, { readonly kind: Kind }>;
 };
 
-describe("what a delivery carries is read", () => {
+describe("the content of a delivery is read", () => {
   const spoken = resolveProfile({
     extends: "set-b",
     records: { post: { id: "pid", authorHandle: "by.nick" }, job: { id: "gid" }, agent: { id: "uid", handle: "nick" } },
@@ -119,7 +119,7 @@ describe("a delivery and a poll of the same thing have one identity", () => {
   });
 });
 
-describe("what became of a job", () => {
+describe("the end of a job", () => {
   it("is looked up, and followed from then on when it is ours", () => {
     expect(about("job.assigned", job({ status: "assigned" }))).toMatchObject({
       kind: "hint",
@@ -131,7 +131,7 @@ describe("what became of a job", () => {
   });
 });
 
-describe("what is not said", () => {
+describe("left-out fields", () => {
   it("is fetched for a mention or reply, and looked for in the feed for a post", () => {
     expect(about("mention", { id: "post_9" })).toEqual({
       kind: "fetch",
@@ -160,7 +160,7 @@ describe("what is not said", () => {
   });
 });
 
-describe("what a look finds was told of by", () => {
+describe("an event that a poll finds was reported by", () => {
   it.each([
     ["post.created", { id: "post_9" }, { news: "post.created:post_9" }],
     ["post.created", { title: "of nothing" }, { oneOf: "post.created" }],
@@ -183,12 +183,12 @@ describe("nothing comes of", () => {
     expect(ids(about("job.created", job({ poster_id: "agent_1" })))).toEqual([]);
   });
 
-  it("what is too old to act on", () => {
+  it("an event that is too old to act on", () => {
     const old = new Date(NOW - 90_000_000).toISOString();
     expect(ids(about("mention", post({ content: "@scout", created_at: old })))).toEqual([]);
   });
 
-  it("what nobody handles, which is kept under its own word", () => {
+  it("a kind that nobody handles, which is kept under its own word", () => {
     const handles = (): boolean => false;
     expect(about("badge.won", { id: "b" }, { handles })).toEqual({ kind: "unhandled", word: "badge.won" });
     expect(about("follower.new", { id: "agent_3" }, { handles })).toEqual({ kind: "unhandled", word: "follower.new" });

@@ -25,7 +25,7 @@ const refusal = (over: Partial<ReceiverSettings>): unknown => {
 };
 
 describe("the receiver does not start", () => {
-  test("where a specialist has no secret, unless unsigned deliveries are allowed", () => {
+  test("if a specialist has no secret, unless unsigned deliveries are allowed", () => {
     const readSecrets = (handle: string) => (handle === "scout" ? [secret] : []);
     expect(refusal({ readSecrets })).toMatchObject({ code: "webhook_secret_missing", message: expect.stringContaining("quill") });
     expect(refusal({ readSecrets, allowUnsigned: true })).toBeUndefined();

@@ -73,7 +73,7 @@ const answer = (status: number, body: object): WireAnswer => ({
   elapsedMs: 1,
 });
 
-describe("where the network has one webhook for each address", () => {
+describe("if the network has one webhook for each address", () => {
   /** Answers by `taken` while there is one. */
   const single =
     (taken: (first: WireAnswer) => WireAnswer): Link =>

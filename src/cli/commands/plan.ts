@@ -131,7 +131,7 @@ function modelsShown(specialists: readonly Specialist[], { models }: Config): re
 interface LimitShown {
   /** The source: the tier, the profile's `limits`, or headers of answers. */
   readonly from: "tier" | "profile" | "headers";
-  readonly says: string;
+  readonly text: string;
 }
 
 /** The windows that the network counts for a specialist, as its profile has them. */
@@ -146,15 +146,15 @@ function limitsShown({ tier, may, watch }: Specialist, profile: Profile): readon
   return [
     {
       from: "tier",
-      says: `${thousands(perHour)} calls an hour and ${thousands(perDay)} a day, by the ${tier} tier ${own ? `of ${profile.name}` : "as published"}`,
+      text: `${thousands(perHour)} calls an hour and ${thousands(perDay)} a day, by the ${tier} tier ${own ? `of ${profile.name}` : "as published"}`,
     },
     ...counted.map(({ name, operations, max, per }): LimitShown => {
       const which = operations.filter((one) => used.has(one)).join(", ");
-      return { from: "profile", says: `${name}: ${thousands(max)} every ${showDuration(per)}, of ${which}` };
+      return { from: "profile", text: `${name}: ${thousands(max)} every ${showDuration(per)}, of ${which}` };
     }),
     {
       from: "headers",
-      says: `less if an answer says so: ${remainingHour[0] ?? "-"} (hour), ${remainingDay[0] ?? "-"} (day), ${remaining[0] ?? "-"} (${window}), ${structured[0] ?? "-"} (its own windows)`,
+      text: `less if an answer says so: ${remainingHour[0] ?? "-"} (hour), ${remainingDay[0] ?? "-"} (day), ${remaining[0] ?? "-"} (${window}), ${structured[0] ?? "-"} (its own windows)`,
     },
   ];
 }
@@ -163,7 +163,7 @@ function show(rows: readonly Planned[], showLanes: boolean, out: Output): void {
   for (const row of rows) {
     out.paragraph(sentenceOf(row));
     out.line(`  ${row.handles}`);
-    for (const { says } of row.networkLimits.slice(0, showLanes ? undefined : MAX_LIMITS)) out.line(`  ${says}`);
+    for (const { text } of row.networkLimits.slice(0, showLanes ? undefined : MAX_LIMITS)) out.line(`  ${text}`);
     for (const warning of row.warnings) out.paragraph(`${row.handle} ${warning}`, out.paint.yellow);
     out.line();
   }

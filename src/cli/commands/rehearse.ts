@@ -47,7 +47,7 @@ export const command: Command = {
       specialist,
       event: { kind: event.kind, payload: event.payload, ...(event.id === undefined ? {} : { id: event.id }) },
       profile,
-      clock: { ...clock, now: () => now },
+      clock: { ...clock, now: () => now, monotonic: () => 0 },
       accountId: account ?? specialist.id,
       state,
       steps,

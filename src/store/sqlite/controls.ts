@@ -84,7 +84,7 @@ export function createKeyTables(
     frozen: async () => spending.frozen(),
     unfreeze: (scope, word, now) =>
       commits.hard(() => {
-        const currencies = spending.thaw(scope, word, now);
+        const currencies = spending.unfreeze(scope, word, now);
         if (currencies.length > 0) payable("spend_frozen", now);
         return currencies;
       }),
@@ -96,10 +96,10 @@ export interface ApprovalTables {
   readonly guardian: ControlTable;
   readonly changes: Pick<Changes, "applyChange" | "findById">;
   /** Writes the rows of everything that changed. */
-  readonly settle: () => void;
+  readonly foldNow: () => void;
 }
 
-export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, changes, settle }: ApprovalTables): ApprovalStore {
+export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, changes, foldNow }: ApprovalTables): ApprovalStore {
   // By the index of live intents: unanswered approvals stay for a year.
   const waiting = `
     FROM main.intent AS i INDEXED BY intent_live JOIN approval AS a ON a.intent = i.id
@@ -129,11 +129,11 @@ export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, 
 
   return {
     async openApprovals(limit, now) {
-      settle();
+      foldNow();
       return open.all(now, limit).map((row) => ({ approval: approvalOf(row), intent: readIntent({ intent: row["intent_row"] ?? null }) }));
     },
     async awaiting(handle, now) {
-      settle();
+      foldNow();
       const row = count.get(now, handle);
       return row === undefined || row["n"] === 0 ? undefined : { count: numberOf(row, "n"), until: numberOf(row, "until") };
     },

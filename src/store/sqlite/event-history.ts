@@ -12,7 +12,7 @@ type EventHistory = Pick<HistoryStore, "findEvents" | "eventsAbout" | "eventsOf"
 
 const COLUMNS = "event.seq, event.specialist, event.id, event.kind, event.payload, event.created_at";
 
-export function createEventHistory(db: DatabaseSync, { present, rows, settle }: HistoryParts): EventHistory {
+export function createEventHistory(db: DatabaseSync, { present, rows, foldNow }: HistoryParts): EventHistory {
   const byId = db.prepare(`SELECT ${COLUMNS} FROM main.event WHERE id = ? ORDER BY seq DESC LIMIT 0 + ?`);
   const one = db.prepare(`SELECT ${COLUMNS} FROM main.event WHERE seq = ?`);
   // An event id is kind:object, or kind:object#occurrence; "$" follows "#".
@@ -38,24 +38,24 @@ export function createEventHistory(db: DatabaseSync, { present, rows, settle }: 
   };
   return {
     async eventOf({ eventSeq }) {
-      settle();
+      foldNow();
       const row = one.get(eventSeq);
       return row === undefined ? undefined : eventRow(row);
     },
     async findEvents(id, limit) {
-      settle();
+      foldNow();
       return byId.all(id, limit).map(eventRow);
     },
     async eventsAbout(objects, kinds, limit) {
-      settle();
+      foldNow();
       const names = objects.flatMap((object) => kinds.map((kind) => `${kind}:${object}`));
       return about.all(JSON.stringify(names), limit).map(eventRow);
     },
     async eventsOf(specialist, limit) {
-      settle();
+      foldNow();
       return newest.all(specialist, limit).map(eventRow);
     },
-    ...createFailures(db, settle, (seq) => one.all(seq).map(eventRow)),
+    ...createFailures(db, foldNow, (seq) => one.all(seq).map(eventRow)),
   };
 }
 
@@ -87,7 +87,7 @@ function createEndOf(db: DatabaseSync): (event: number) => State {
 
 function createFailures(
   db: DatabaseSync,
-  settle: () => void,
+  foldNow: () => void,
   eventRows: (seq: number) => readonly EventRow[],
 ): Pick<EventHistory, "failing" | "failedEvents"> {
   const state = (name: string): string => `json_extract(open.state, '$.${name}')`;
@@ -116,7 +116,7 @@ function createFailures(
     }));
   return {
     async failing(specialist, limit) {
-      settle();
+      foldNow();
       const groups = failing.all(specialist ?? null, limit);
       const [first] = groups;
       return {
@@ -126,7 +126,7 @@ function createFailures(
       };
     },
     async failedEvents({ specialist, kind, since, until, limit }) {
-      settle();
+      foldNow();
       return failed
         .all(specialist ?? null, kind ?? null, since ?? 0, until ?? Number.MAX_SAFE_INTEGER, limit)
         .flatMap((row) => eventRows(numberOf(row, "seq")));

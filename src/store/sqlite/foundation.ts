@@ -30,7 +30,7 @@ export interface Foundation {
   readonly log: FactLog;
   readonly folding: Folding;
   /** Writes the rows of everything that changed; once the store is lost they stay as they are. */
-  readonly settle: () => void;
+  readonly foldNow: () => void;
   readonly dues: Dues;
   readonly debts: KeyObligations;
   /** The part of deliveries in folds and rollbacks, set once they exist. */
@@ -81,7 +81,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
   void database.damage?.then((verdict) => verdict !== undefined && commits.damaged(verdict));
   const log = createLog(db, commits, present, options.observe);
   const folding = createFolding(db, { present, flushQuota: () => quota.flush(), flushCounts: () => deliveries.flushCounts() });
-  const settle = (): void => {
+  const foldNow = (): void => {
     if (!commits.lost) commits.add(folding.fold);
   };
   // A copy has a commit of its own, since the store refuses every write.
@@ -91,7 +91,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     if (options.database === undefined) database.close();
   };
   const tables = { quota, spending, guardian, restored };
-  return { ...tables, db, path, rows, present, told, commits, log, folding, settle, dues, debts, deliveries, close };
+  return { ...tables, db, path, rows, present, told, commits, log, folding, foldNow, dues, debts, deliveries, close };
 }
 
 function loadFrom(database: OpenDatabase, rows: FactRows): Loaded {

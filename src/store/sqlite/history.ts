@@ -13,7 +13,7 @@ export interface HistoryParts {
   readonly present: Present;
   readonly rows: OpenRows;
   /** Writes the rows of everything that changed. */
-  readonly settle: () => void;
+  readonly foldNow: () => void;
 }
 
 type IntentHistory = Pick<HistoryStore, "intents" | "counts" | "held">;
@@ -23,7 +23,7 @@ export function createHistory(db: DatabaseSync, parts: HistoryParts): IntentHist
   return { ...createIntentHistory(db, parts), ...createKept(db) };
 }
 
-function createIntentHistory(db: DatabaseSync, { present, settle }: HistoryParts): IntentHistory {
+function createIntentHistory(db: DatabaseSync, { present, foldNow }: HistoryParts): IntentHistory {
   const list = db.prepare(`
     SELECT ${INTENT_ROW} FROM main.intent
     WHERE (?1 IS NULL OR specialist = ?1) AND created_at >= ?2 AND created_at <= ?3 AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4)))
@@ -42,13 +42,13 @@ function createIntentHistory(db: DatabaseSync, { present, settle }: HistoryParts
     );
   return {
     async intents({ specialist, operation, since, until, object, states, limit }) {
-      settle();
+      foldNow();
       const [from, to] = [since ?? 0, until ?? Number.MAX_SAFE_INTEGER];
       const among = states === undefined ? null : JSON.stringify(states);
       return list.all(specialist ?? null, from, to, among, limit, operation ?? null, object ?? null).map(readIntent);
     },
     async counts(specialist) {
-      settle();
+      foldNow();
       return counts.all(specialist).map((row) => ({ operation: textOf(row, "operation"), state: stateOf(row), count: numberOf(row, "n") }));
     },
     held: async (specialist, limit) =>

@@ -22,7 +22,7 @@ export interface InboxParts {
   readonly writer: WatchWriter;
   readonly rows: OpenRows;
   /** Writes the rows of everything that changed. */
-  readonly settle: () => void;
+  readonly foldNow: () => void;
 }
 
 /** Inserts an event if it is new, inside a transaction the caller owns. The outbox uses it too, for receipts of intents. */
@@ -38,7 +38,7 @@ export interface Inbox extends InboxStore {
 const NO_EVENTS: readonly ClaimedEvent[] = [];
 const NO_STEPS: ReadonlyMap<string, Json> = new Map();
 
-export function createInbox(db: DatabaseSync, { present, commits, log, writer, rows, settle }: InboxParts): Inbox {
+export function createInbox(db: DatabaseSync, { present, commits, log, writer, rows, foldNow }: InboxParts): Inbox {
   const change = createChange(log);
   const { claim, claimed } = createClaims(db, { present, rows }, change);
   /** An event without others before it is claimed next: its fact counts it as begun at once. */
@@ -85,8 +85,8 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
       change(event, now, { state: "parked", begun: false, parkedAt: now, note });
       event.isClaimed = false;
     },
-    ...createParked(db, { present, commits, rows, settle }, change),
-    ...createRetryFailed({ present, commits, rows, settle }, change),
+    ...createParked(db, { present, commits, rows, foldNow }, change),
+    ...createRetryFailed({ present, commits, rows, foldNow }, change),
     endUnbegun(since, now) {
       for (const event of present.events.values())
         if (event.seq > since && event.begun && !event.isClaimed) change(event, now, { begun: false });
@@ -152,14 +152,14 @@ function crashNote(crashes: number, at: number): string {
   return failureNote({ at, code: "handler_failed", message, pattern: message, tries: crashes });
 }
 
-type ParkedParts = Pick<InboxParts, "present" | "commits" | "rows" | "settle">;
+type ParkedParts = Pick<InboxParts, "present" | "commits" | "rows" | "foldNow">;
 
 const UNPARKED = { state: "ready", begun: false, attempts: 0, crashes: 0, parkedAt: undefined } as const;
 
 /** Events that wait for a person are in rows only. */
 function createParked(
   db: DatabaseSync,
-  { present, commits, rows, settle }: ParkedParts,
+  { present, commits, rows, foldNow }: ParkedParts,
   change: Change,
 ): Pick<InboxStore, "unparkEvent" | "parkedEvents"> {
   const identity = db.prepare("SELECT seq FROM main.event WHERE specialist = ? AND id = ?");
@@ -176,7 +176,7 @@ function createParked(
       return true;
     },
     async parkedEvents(specialist, limit) {
-      settle();
+      foldNow();
       const parked: ParkedEvent[] = [];
       for (const event of rows.parkedEvents())
         if (specialist === undefined || event.specialist === specialist) parked.push(parkedEvent(event));
@@ -189,7 +189,7 @@ function hasFailed({ note }: LiveEvent): boolean {
   return readNote(note).failure !== undefined;
 }
 
-function createRetryFailed({ present, commits, rows, settle }: ParkedParts, change: Change): Pick<InboxStore, "retryFailed"> {
+function createRetryFailed({ present, commits, rows, foldNow }: ParkedParts, change: Change): Pick<InboxStore, "retryFailed"> {
   const isOf = (specialist: Handle | undefined, event: LiveEvent): boolean => specialist === undefined || event.specialist === specialist;
   const waiting = (specialist: Handle | undefined, now: number, withTimed: boolean): readonly LiveEvent[] =>
     [...(specialist === undefined ? present.events : present.of(specialist).events).values()]
@@ -201,7 +201,7 @@ function createRetryFailed({ present, commits, rows, settle }: ParkedParts, chan
       .toSorted((a, b) => a.notBefore - b.notBefore)
       .slice(0, MAX_RETRIED);
   const parked = (specialist: Handle | undefined): readonly LiveEvent[] => {
-    settle();
+    foldNow();
     const found: LiveEvent[] = [];
     for (const event of rows.parkedEvents()) {
       if (isOf(specialist, event)) found.push(event);

@@ -138,10 +138,10 @@ export interface OutboxParts {
   readonly intents: IntentRows;
   readonly changes: Changes;
   /** Writes the rows of everything that changed. */
-  readonly settle: () => void;
+  readonly foldNow: () => void;
 }
 
-export function createOutbox(db: DatabaseSync, { present, commits, log, intents, changes, settle }: OutboxParts): OutboxStore {
+export function createOutbox(db: DatabaseSync, { present, commits, log, intents, changes, foldNow }: OutboxParts): OutboxStore {
   const claimed = db.prepare(`
     SELECT created_ref FROM main.intent INDEXED BY intent_of WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
   const staked = db.prepare(`
@@ -188,7 +188,7 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
     },
     ...createPiles(present, changes),
     async claimedRefs({ specialist, operation }, refs) {
-      settle();
+      foldNow();
       return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
     },
     async unansweredAttempts(seq) {
@@ -200,11 +200,11 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
       log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at: intent.nextAt, set: { sentAt: UNDATED } });
     },
     async endStakes({ specialist, operation, target }, isReturned, now) {
-      settle();
+      foldNow();
       const ids = staked.all(specialist, operation, target).map((row) => textOf(row, "id"));
       await commits.hard(() => ids.forEach((id) => changes.endStake(id, isReturned, now)));
     },
-    similarIntents: createIntentsAlike(db, { changes, intents, settle }),
+    similarIntents: createIntentsAlike(db, { changes, intents, foldNow }),
     ...createProofs(db, commits),
   };
 }
@@ -229,7 +229,7 @@ function createPiles(present: Present, { applyChange }: Changes): Pick<OutboxSto
 
 function createIntentsAlike(
   db: DatabaseSync,
-  { changes, intents, settle }: Pick<OutboxParts, "changes" | "intents" | "settle">,
+  { changes, intents, foldNow }: Pick<OutboxParts, "changes" | "intents" | "foldNow">,
 ): OutboxStore["similarIntents"] {
   const alike = (where: string): StatementSync =>
     db.prepare(`
@@ -241,7 +241,7 @@ function createIntentsAlike(
   const requestsOf = ({ firstRequest: first, lastRequest: last }: LiveIntent): Requests | undefined =>
     first === undefined || last === undefined ? undefined : { first, last };
   return async ({ seq, specialist, conflictKey }, limit) => {
-    settle();
+    foldNow();
     const own = changes.find(seq);
     const hash = own?.textHash;
     const rows =

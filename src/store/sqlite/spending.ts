@@ -162,7 +162,7 @@ export class SpendingTable {
   }
 
   /** Unfreezes an account and records by whom and why. Returns the currencies that were frozen. */
-  thaw(scope: Scope, { by, reason }: { readonly by: string; readonly reason: string }, now: number): string[] {
+  unfreeze(scope: Scope, { by, reason }: { readonly by: string; readonly reason: string }, now: number): string[] {
     const currencies = this.frozen().flatMap((frozen) => (frozen.scope === scope ? [frozen.currency] : []));
     for (const currency of currencies) {
       const mine = this.#cache.get(`${scope}\n${currency}`);

@@ -36,7 +36,7 @@ interface Parts {
 /** Opens a store for writing. Throws `Misconfigured` if the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const core = openFoundation(options);
-  const { db, path, rows, present, quota, commits, dues, settle, guardian, restored, spending, log, debts } = core;
+  const { db, path, rows, present, quota, commits, dues, foldNow, guardian, restored, spending, log, debts } = core;
   const { changes, writer, inbox, deliveries } = createParts(core);
   const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
   const { pruneDeliveries: _p, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
@@ -60,20 +60,20 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...inboxStore,
     ...deliveryStore,
     ...createRuns(db, { present, commits, log, intents, words: createSpokenWords(db, present), insertEvent, guardian, restored }),
-    ...createOutbox(db, { present, commits, log, intents, changes, settle }),
+    ...createOutbox(db, { present, commits, log, intents, changes, foldNow }),
     ...createLooks(core),
     ...createDueWork(db, present, dues),
     ...(options.ledger === undefined ? createLedger() : ledgerOf(options.ledger)),
-    ...createApprovals(db, commits, { guardian, changes, settle }),
+    ...createApprovals(db, commits, { guardian, changes, foldNow }),
     ...createSpecialists(db, commits),
-    ...createHistory(db, { present, rows, settle }),
-    ...createEventHistory(db, { present, rows, settle }),
+    ...createHistory(db, { present, rows, foldNow }),
+    ...createEventHistory(db, { present, rows, foldNow }),
     ...createNetworkState(db, commits),
     ...createLife(core, inbox, deliveries, options),
   };
 }
 
-function createParts({ db, present, commits, log, rows, spending, dues, debts, settle, told, deliveries: late }: Foundation): Parts {
+function createParts({ db, present, commits, log, rows, spending, dues, debts, foldNow, told, deliveries: late }: Foundation): Parts {
   const changes = createChanges({ present, commits, log, intents: rows.intents, spending }, () => ({
     insertEvent: (event, now) => inbox.insertEvent(event, now),
     writer,
@@ -90,7 +90,7 @@ function createParts({ db, present, commits, log, rows, spending, dues, debts, s
       plain.watch(write, now);
     },
   };
-  const inbox: Inbox = createInbox(db, { present, commits, log, writer, rows, settle });
+  const inbox: Inbox = createInbox(db, { present, commits, log, writer, rows, foldNow });
   const { insertEvent, hasRoomForEvents } = inbox;
   const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents });
   const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget(), told });

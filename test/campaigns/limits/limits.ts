@@ -4,7 +4,7 @@
  * request over a limit and on less than 98 % use of the day.
  */
 import { TIER_LIMITS, type Tier } from "../../../src/contract/tiers.ts";
-import { runWorld, type WorldOptions } from "../../harness/ledger-world.ts";
+import { runWorld, type WorldOptions } from "../../harness/ledger-simulation.ts";
 
 const LEAST_USE = 0.98;
 

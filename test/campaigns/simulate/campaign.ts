@@ -1,7 +1,7 @@
 /** `node test/campaigns/simulate/campaign.ts [seeds] [hours] [first]`: the whole cast over many seeds, and what came of it. */
 import { DAY } from "../../../src/core/units.ts";
 import { simulate } from "../../../src/simulation/simulate.ts";
-import { course } from "../../harness/simulation-course.ts";
+import { course } from "../../harness/simulation-options.ts";
 
 const [seeds = "100", hours = "18", first = "1"] = process.argv.slice(2);
 const sums = { requests: 0, effects: 0, crashes: 0, doubts: 0, provenDoubts: 0, provenParked: 0, parked: 0 };
@@ -11,8 +11,8 @@ let broken = 0;
 for (let seed = Number(first); seed < Number(first) + Number(seeds); seed++) {
   const drawn = course(seed, Number(hours));
   const run = await simulate(drawn);
-  for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += run.tally[what];
-  for (const [what, count] of Object.entries(run.tally.parkedFor)) parkedFor[what] = (parkedFor[what] ?? 0) + count;
+  for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += run.stats[what];
+  for (const [what, count] of Object.entries(run.stats.parkedFor)) parkedFor[what] = (parkedFor[what] ?? 0) + count;
   virtualMs += run.virtualMs * drawn.specialists.length;
   if (run.ok && run.errors.length === 0) continue;
   broken++;

@@ -4,21 +4,21 @@ import { defineSpecialist } from "retinue";
 import { seededRandom } from "../../../src/core/random.ts";
 import { simulate } from "../../../src/simulation/simulate.ts";
 import { FAULT_NAMES, faultRates } from "../../../src/simulation/faults.ts";
-import { CAST } from "../../harness/simulation-course.ts";
+import { CAST } from "../../harness/simulation-options.ts";
 import { verdict } from "../../harness/simulation-verdict.ts";
 
 describe("the promises hold", () => {
   test.each([1, 2, 3, 4, 5, 6])("the whole cast for a day, seed %i", { timeout: 300_000 }, async (seed) => {
     const run = await simulate({ specialists: CAST, seed, days: 1, faults: "swarm" });
     expect(verdict(run)).toBe("kept");
-    expect(run.tally.effects).toBeGreaterThan(10);
+    expect(run.stats.effects).toBeGreaterThan(10);
   });
 
   test("with every fault at once", { timeout: 300_000 }, async () => {
     const run = await simulate({ specialists: CAST, seed: 1, days: 2, faults: "all" });
     expect(verdict(run)).toBe("kept");
-    expect(run.tally.crashes).toBeGreaterThan(20);
-    expect(run.tally.doubts).toBeGreaterThan(10);
+    expect(run.stats.crashes).toBeGreaterThan(20);
+    expect(run.stats.doubts).toBeGreaterThan(10);
   });
 
   test.each(["sha256-header", "standard", "stripe", "github", "in-body"] as const)(
@@ -28,8 +28,8 @@ describe("the promises hold", () => {
       const crowd = { followsPerHour: 6 }; // so many that no seed's outages take them all
       const run = await simulate({ specialists: CAST, seed: 3, days: 1, faults: "all", webhooks: true, crowd, assume: { webhookScheme } });
       expect(verdict(run)).toBe("kept");
-      expect(run.tally.deliveries).toBeGreaterThan(50);
-      expect(run.tally.events["follower.new done"]).toBeGreaterThan(0);
+      expect(run.stats.deliveries).toBeGreaterThan(50);
+      expect(run.stats.events["follower.new done"]).toBeGreaterThan(0);
     },
   );
 
@@ -53,9 +53,9 @@ describe("a simulation", () => {
   });
 
   test("without faults crashes nothing, doubts nothing and parks nothing", { timeout: 300_000 }, async () => {
-    const { tally, ok } = await simulate({ specialists: CAST, days: 1, faults: "none" });
+    const { stats, ok } = await simulate({ specialists: CAST, days: 1, faults: "none" });
     expect(ok).toBe(true);
-    expect(tally).toMatchObject({ crashes: 0, lives: 1, doubts: 0, parked: 0 });
+    expect(stats).toMatchObject({ crashes: 0, lives: 1, doubts: 0, parked: 0 });
   });
 
   test("refuses what it cannot run", async () => {
@@ -73,7 +73,7 @@ describe("a simulation", () => {
 
   test("sees a specialist that talks to nobody", async () => {
     const silent = defineSpecialist({ handle: "silent" });
-    const { tally, ok } = await simulate({ specialists: [silent], hours: 6, faults: "none" });
-    expect({ ok, effects: tally.effects }).toEqual({ ok: true, effects: 0 });
+    const { stats, ok } = await simulate({ specialists: [silent], hours: 6, faults: "none" });
+    expect({ ok, effects: stats.effects }).toEqual({ ok: true, effects: 0 });
   });
 });

@@ -7,6 +7,6 @@ import { yearOf } from "../../harness/simulation-yearling.ts";
 test("the promises hold for a specialist-year", { timeout: 600_000 }, async () => {
   const run = await simulate(yearOf(1));
   expect(verdict(run)).toBe("kept");
-  expect(run.tally.crashes).toBeGreaterThan(100);
-  expect(run.tally.effects).toBeGreaterThan(1_000); // rows are of the last weeks only
+  expect(run.stats.crashes).toBeGreaterThan(100);
+  expect(run.stats.effects).toBeGreaterThan(1_000); // rows are of the last weeks only
 });

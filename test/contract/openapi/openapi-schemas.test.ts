@@ -23,7 +23,7 @@ test("fields stand at the network's own places, nested ones together, and its id
   });
 });
 
-test("what the profile states is no guess, and what it does not state is one", () => {
+test("a value that the profile states is no guess, and any other is one", () => {
   const text = JSON.stringify(recordSchema(other, "post"));
   expect(JSON.stringify(recordSchema(shippedProfile("b"), "post"))).toContain('"x-assumed":true');
   expect(text).toContain('"x-assumed":true');

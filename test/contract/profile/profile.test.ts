@@ -25,7 +25,7 @@ test("the shipped profiles have all 45 published rows, as published", () => {
   for (const { set, operation, method, path } of ENDPOINT_ROWS) expect(rows).toContainEqual({ set, operation, method, path });
 });
 
-test("what nobody published is marked as a guess, what is published is not", () => {
+test("a value that nobody published is marked as a guess, a published one is not", () => {
   const b = shippedProfile("b");
   expect(isGuess(b, "operations.posts.reply.body")).toBe(true);
   expect(isGuess(b, "records.post.authorId")).toBe(true);
@@ -36,7 +36,7 @@ test("what nobody published is marked as a guess, what is published is not", () 
   expect(isGuess(shippedProfile("a"), "tiers.free.perDay")).toBe(true);
 });
 
-test("what a user states is a fact, unless the user calls it a guess", () => {
+test("a value that a user states is a fact, unless the user calls it a guess", () => {
   const stated = resolveProfile({ extends: "set-b", records: { post: { id: "post_id" } }, paging: { style: "page" } });
   expect(isGuess(stated, "records.post.id")).toBe(false);
   expect(isGuess(stated, "records.post.content")).toBe(true);

@@ -34,7 +34,7 @@ describe("drift", () => {
     expect(drift).toMatchObject([{ kind: "winner-change", severity: "warning" }]);
   });
 
-  test("those who liked are not taken for others when their handles come in place of their ids", () => {
+  test("people who liked are recognised when their handles come in place of their ids", () => {
     const pins = createPins();
     readRecord(profile, "post", { id: "p", liked_by: [] }, pins);
     readRecord(profile, "post", { id: "p", liked_by: [{ id: "a1", handle: "ann" }] }, pins);
@@ -136,7 +136,7 @@ test("everything unknown is kept in raw, until it weighs too much", () => {
   expect(record !== undefined && "raw" in record ? record.raw : undefined).toEqual({ id: "p", after: 1 });
 });
 
-test("what is too large is left out of raw by member, and the rest stays", () => {
+test("a member that is too large is left out of raw, and the rest stays", () => {
   const large = { id: "p", first: "x".repeat(MAX_RAW_SIZE / 2), list: Array<string>(10_000).fill("y".repeat(50)), last: true };
   expect(Object.keys(boundedRaw(large))).toEqual(["id", "first", "last"]);
 });

@@ -83,7 +83,7 @@ describe("its rules", () => {
     expect(alone).toMatchObject({ body: { encoding: "form" }, success: { status: 200, schema: { example: { id: 7 } } } });
   });
 
-  test("what is deprecated, of another method, or no operation at all is left out", () => {
+  test("a deprecated operation, another method, and a path without an operation are left out", () => {
     const paths = {
       "/old": { get: { deprecated: true } },
       "/head": { head: {} },
@@ -100,7 +100,7 @@ describe("its rules", () => {
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   const operationsOf = (paths: object, more: object = {}) =>
     apiOperations(openDocument(JSON.stringify({ openapi: "3.1.0", paths, ...more }), "x.json"));
 

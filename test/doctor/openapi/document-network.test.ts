@@ -43,7 +43,7 @@ describe("its rules", () => {
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   const document = openDocument(JSON.stringify(guildhall()), "x.json");
   const transport = documentNetwork(document, apiOperations(document), "https://api.example.com/v1");
 
@@ -61,7 +61,7 @@ describe("what networks do", () => {
     expect(await asked("GET", "/v1/notes/nothing")).toMatchObject([404, { fault: { kind: "kind-0" } }]);
   });
 
-  test("what the document does not have is not there", async () => {
+  test("an operation that the document lacks is not there", async () => {
     expect((await asked("POST", "/v1/quests"))[0]).toBe(405);
     expect((await asked("GET", "/elsewhere"))[0]).toBe(405);
   });

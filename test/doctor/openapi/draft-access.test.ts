@@ -106,7 +106,7 @@ describe("its rules", () => {
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   test("a key that is traded for a token is recognised by the scheme of the trade", async () => {
     const trade = {
       "/auth/token": {

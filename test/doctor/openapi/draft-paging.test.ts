@@ -84,7 +84,7 @@ describe("its rules", () => {
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   const document = openDocument(JSON.stringify({ openapi: "3.1.0", paths: {} }), "x.json");
 
   function list(parameters: Readonly<Record<string, JsonObject>>, beside: JsonObject, headers: readonly string[] = []): ApiOperation {

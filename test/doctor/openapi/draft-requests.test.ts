@@ -112,14 +112,14 @@ describe("its rules", () => {
     expect(drafted({ "/posts": sorted({ enum: ["old", "top"] }) })["operations.posts.list.query"]).not.toHaveProperty("sort", "old");
   });
 
-  test("what the profile sends already is not stated again", () => {
+  test("a field that the profile sends already is not stated again", () => {
     const { operations } = shippedProfile("b");
     const path = operations.get("posts.delete")?.path.replace(/:(\w+)/, "{$1}") ?? "";
     expect(drafted({ [path]: { delete: { responses: {} } } }, { servers: [{ url: "https://api.example.com/" }] })).toEqual({});
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   const opened = (root: JsonObject) => openDocument(JSON.stringify({ openapi: "3.1.0", paths: {}, ...root }), "x.json");
 
   test.each<[string, JsonObject, string, string]>([
@@ -171,7 +171,7 @@ describe("what networks do", () => {
     });
   });
 
-  test("what is required and is none of our inputs is fixed where it can be, and asked for elsewhere", () => {
+  test("a required field that is none of our inputs is fixed if it can be, else asked for", () => {
     const properties = { content: text, kind: { const: "note" }, lang: { type: "string", enum: ["en", "de"] }, stake: { type: "integer" } };
     expect(drafted("posts.create", "/posts", { type: "object", required: Object.keys(properties), properties })).toMatchObject({
       body: { content: "{content}", kind: "note", lang: "{lang}", stake: "{stake}" },

@@ -49,7 +49,7 @@ describe("its rules", () => {
     expect(matched({ [path]: { [method.toLowerCase()]: BODY } })).toEqual({ found: [], others: [`${method} ${path}`] });
   });
 
-  describe("where two fit", () => {
+  describe("if two fit", () => {
     test("the shorter path wins, and the other is left over", () => {
       const paths = { "/communities/all/posts": { get: {} }, "/posts": { get: {} } };
       expect(matched(paths)).toEqual({ found: ["posts.list: /posts"], others: ["GET /communities/all/posts"] });
@@ -85,7 +85,7 @@ describe("its rules", () => {
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   const SCHEMA = { schema: { type: "object" }, encoding: "json" } as const;
 
   function operation(line: string, named = ""): ApiOperation {

@@ -74,7 +74,7 @@ describe("its rules", () => {
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   test("references are followed inside the document, through others and escaped names, and those that cannot be are named", () => {
     const schemas = { A: { $ref: "#/x/B" }, B: { $ref: "#/x/a~1b%20c" }, "a/b c": { type: "string" }, Loop: { $ref: "#/x/Loop" } };
     const { follow, unfollowed, version } = openDocument(JSON.stringify({ openapi: "3.0.1", paths: {}, x: schemas }), "x.json");

@@ -67,7 +67,7 @@ describe("its rules", () => {
   });
 });
 
-describe("what networks do", () => {
+describe("habits of networks", () => {
   const sample = (schema: Json, variant = 0, components: Json = {}): Json | undefined =>
     sampleOf(openDocument(JSON.stringify({ openapi: "3.1.0", paths: {}, components }), "x.json"), schema, variant);
 

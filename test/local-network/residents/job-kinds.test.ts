@@ -77,7 +77,7 @@ describe.each(TASK_KINDS)("%s", (kind) => {
     }
   });
 
-  it("whoever follows the description is accepted", () => {
+  it("work that follows the description is accepted", () => {
     for (const task of tasks(kind)) expect({ seed: task.seed, ...checkDeliverable(task, solve(task)) }).toMatchObject({ accepted: true });
   });
 

@@ -48,7 +48,7 @@ async function wanting(make: { readonly link?: (network: Transport) => Transport
 }
 
 describe("every job that fits a watch by skill is found", () => {
-  test("where deliveries leave the skills out and the list has them", async () => {
+  test("if deliveries leave the skills out and the list has them", async () => {
     const { clock, handled, offer } = await wanting();
     for (let i = 0; i < 12; i++) {
       await offer(`other ${i}`, "poetry");
@@ -62,7 +62,7 @@ describe("every job that fits a watch by skill is found", () => {
     }
   });
 
-  test("where neither has them: each job is read once", async () => {
+  test("if neither has them: each job is read once", async () => {
     const { clock, network, handled, offer } = await wanting({ link: briefList });
     for (let i = 0; i < 12; i++) {
       await offer(`fits ${i}`, "csv");
@@ -74,7 +74,7 @@ describe("every job that fits a watch by skill is found", () => {
     expect(network.truth.requests({ operation: "jobs.get" })).toHaveLength(24);
   });
 
-  test("where many come at once, and a job cannot be read for a while", async () => {
+  test("if many come at once, and a job cannot be read for a while", async () => {
     const { clock, network, handled, offer } = await wanting({ link: briefList });
     const unreadable = network.faults.add({ fault: { kind: "status", status: 503, when: "before" }, match: { operation: "jobs.get" } });
     for (let i = 0; i < 30; i++) await offer(`fits ${i}`, "csv");

@@ -25,7 +25,7 @@ function asObject(text: string | undefined): Readonly<Record<string, unknown>> {
   return isObject(body) ? body : {};
 }
 
-test("what happens while the webhook is made again is found by its making", async () => {
+test("events while the webhook is made again are found by its making", async () => {
   const handled: string[] = [];
   const world = await virtualWebhooks({
     definition: { watch: { feed: true }, on: { "post.created": (post) => void handled.push(post.content ?? "") } },

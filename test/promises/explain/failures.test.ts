@@ -226,7 +226,7 @@ test("an object of the network has all that is about it: events, actions and wha
   expect(found.some((one) => one.about === "event" && one.what.startsWith("job."))).toBe(true);
 });
 
-test("what actions wait for is told by the handle, grouped by rule, with until when", async () => {
+test("why of a handle groups waiting actions by rule, with the end of each wait", async () => {
   const lab = await whyLab(
     (act) => {
       for (let n = 0; n < 8; n++) act.createJob({ title: `job ${n}`, description: "do it", reward: 1, skills: [] });

@@ -14,7 +14,7 @@ const offer =
     void act.createJob({ title: "a job", description: "do it", reward, skills: [] });
 const whyLast = async (lab: WhyLab): Promise<Explanation> => lab.why((await lab.decided()).at(-1)?.id);
 
-describe("what was refused says the rule, and in words what is wrong", () => {
+describe("a refusal names its rule, and says what is wrong", () => {
   test("an operation that the definition may not do", async () => {
     const lab = await whyLab(post, { may: [] });
     expect(await whyLast(lab)).toMatchObject({
@@ -86,7 +86,7 @@ describe("what was refused says the rule, and in words what is wrong", () => {
     expect(await whyLast(lab)).toMatchObject({ state: "cancelled", reasons: [{ rule: "approval_rejected", message: "too long" }] });
   });
 
-  test("what came too late to make sense", async () => {
+  test("an action that came too late to make sense", async () => {
     const lab = await whyLab((act) => void act.post("words", { expiresIn: "1h" }), { may: ["posts.create"] }, { key: () => undefined });
     await lab.clock.advance(2 * HOUR);
     expect(await whyLast(lab)).toMatchObject({
@@ -103,7 +103,7 @@ describe("what was refused says the rule, and in words what is wrong", () => {
     expect(await whyLast(lab)).toMatchObject({ state: "cancelled", reasons: [reason] });
   });
 
-  test("what the network refused, in its own words", async () => {
+  test("a refusal of the network, in its own words", async () => {
     const lab = await whyLab((act) => void act.reply("post_999", "hello"), { may: ["posts.reply"] });
     expect(await whyLast(lab)).toMatchObject({
       state: "refused",
@@ -112,7 +112,7 @@ describe("what was refused says the rule, and in words what is wrong", () => {
   });
 });
 
-describe("what hangs on something else names it", () => {
+describe("an action that depends on another names it", () => {
   test("an answer to a post that waits for approval", async () => {
     const lab = await whyLab((act) => void act.reply(act.post("words"), "more words"), {
       may: ["posts.create", "posts.reply"],
@@ -171,7 +171,7 @@ describe("what hangs on something else names it", () => {
   });
 });
 
-describe("what needs a person says what to do", () => {
+describe("an action that needs a person says what to do", () => {
   test("an action nobody can look for", async () => {
     const lab = await whyLab(
       post,

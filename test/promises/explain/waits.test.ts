@@ -13,7 +13,7 @@ const many = (count: number) => (act: { post(content: string): unknown }) => {
   for (let i = 0; i < count; i++) act.post(`words ${i}`);
 };
 
-describe("what waits", () => {
+describe("waiting work", () => {
   test("for the hour's quota says which lane and window, since when and until when", async () => {
     const lab = await whyLab(many(80), { tier: "free", may: ["posts.create"] });
     const [reason] = await reasonsOf(lab);

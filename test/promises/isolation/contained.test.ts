@@ -51,7 +51,7 @@ export default defineSpecialist({
 `;
 
 test(
-  "what goes wrong in one specialist is told, tried again where that may help, and delays no other",
+  "a failure in one specialist is reported, retried if that may help, and delays no other",
   { timeout: 120 * SECOND },
   async (context) => {
     const root = folder(context);

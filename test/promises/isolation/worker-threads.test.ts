@@ -135,7 +135,7 @@ describe("a handling does exactly the same in this thread and in one of its own"
   });
 });
 
-describe.each(ways)("what a handler throws says the same of trying again $way", ({ run }) => {
+describe.each(ways)("an error of a handler is retried alike $way", ({ run }) => {
   const inAnHour = NOW + 3_600_000;
   it.each([
     ["refused", Refused, { name: "Refused", code: "x:out_of_stock", details: { hint: "ask tomorrow" } }],

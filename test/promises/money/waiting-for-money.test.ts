@@ -68,17 +68,20 @@ function counted(store: Store, calls: Map<string, number>): Store {
   });
 }
 
-test.each([1, WANTED] as const)("what waits for a spending window, of %i runs, is left alone until the window ends", async (runs) => {
-  const { clock, calls, posted } = await spendthrift(runs);
-  await clock.advance(HOUR);
-  expect(posted()).toBe(CAP);
-  calls.clear();
-  await clock.advance(12 * HOUR);
-  expect(posted()).toBe(CAP);
-  expect([calls.get("admit") ?? 0, calls.get("moveIntent") ?? 0, calls.get("dueIntents") ?? 0]).toEqual([0, 0, 0]);
-  await clock.advance(DAY);
-  expect(posted()).toBe(2 * CAP);
-});
+test.each([1, WANTED] as const)(
+  "an action that waits for a spending window, of %i runs, is left alone until the window ends",
+  async (runs) => {
+    const { clock, calls, posted } = await spendthrift(runs);
+    await clock.advance(HOUR);
+    expect(posted()).toBe(CAP);
+    calls.clear();
+    await clock.advance(12 * HOUR);
+    expect(posted()).toBe(CAP);
+    expect([calls.get("admit") ?? 0, calls.get("moveIntent") ?? 0, calls.get("dueIntents") ?? 0]).toEqual([0, 0, 0]);
+    await clock.advance(DAY);
+    expect(posted()).toBe(2 * CAP);
+  },
+);
 
 test("money that comes back is spent at once", async () => {
   const { clock, posted, asked } = await spendthrift(WANTED, (post) => post <= CAP);

@@ -30,7 +30,7 @@ async function inbox(...events: readonly NewEvent[]) {
 }
 
 describe("after the process ended in the middle of work", () => {
-  test("what was at work is claimed alone, and before what is new", async () => {
+  test("an event that was at work is claimed alone, and before new ones", async () => {
     const { claim, crash } = await inbox(event(ONE, "a"), event(ONE, "b"), event(ONE, "c"));
     expect(await claim(ONE)).toEqual(["a", "b", "c"]);
     await crash();

@@ -100,7 +100,7 @@ async function oneJob(world: World) {
 }
 
 test(
-  "who is one of five asks for its jobs less than half as often, and learns as soon that it was chosen",
+  "one of five specialists asks for its jobs less than half as often, and learns as soon that it was chosen",
   { timeout: 60_000 },
   async () => {
     const lived = async (saying: Saying) => {
@@ -127,7 +127,7 @@ test.each<["id" | "kind", number]>([
   ["id", HOUR],
   ["kind", HOUR],
 ])(
-  "what a delivery that brings the %s told of is looked at itself, however open a list shows it, and where looks fail for %i ms",
+  "a job that a delivery by %s reports is read itself, however open a list shows it, also if reads fail for %i ms",
   { timeout: 60_000 },
   async (tells, failMs) => {
     const assigned: number[] = [];

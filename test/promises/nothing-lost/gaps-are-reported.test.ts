@@ -17,20 +17,16 @@ export default defineSpecialist({
 /** Four pages, and some. */
 const NEWS = 85;
 
-test(
-  "what was passed over is said as it happens and shown afterwards, by the ids it lies between",
-  { timeout: 60 * SECOND },
-  async (context) => {
-    const lab = await runLab(context, READER);
-    for (let n = 0; n < NEWS; n++) await lab.news(`news ${n}`);
-    const run = lab.run();
-    const gap = { source: "feed", before: "post_6" };
-    expect(await run.saying(({ type }) => type === "gap")).toMatchObject({ handle: "scout", ...gap });
-    run.kill("SIGTERM");
-    await run.ended;
+test("a gap is reported as it happens and shown afterwards, by the ids it lies between", { timeout: 60 * SECOND }, async (context) => {
+  const lab = await runLab(context, READER);
+  for (let n = 0; n < NEWS; n++) await lab.news(`news ${n}`);
+  const run = lab.run();
+  const gap = { source: "feed", before: "post_6" };
+  expect(await run.saying(({ type }) => type === "gap")).toMatchObject({ handle: "scout", ...gap });
+  run.kill("SIGTERM");
+  await run.ended;
 
-    const said = await inProcess(["status", "--store", `sqlite:${join(lab.root, "store.sqlite")}`], { cwd: lab.root });
-    expect(said.stdout).toMatch(/Gaps of the last days.*: 1\n/);
-    expect(said.stdout).toMatch(/scout +feed .* post_6 *\n/);
-  },
-);
+  const said = await inProcess(["status", "--store", `sqlite:${join(lab.root, "store.sqlite")}`], { cwd: lab.root });
+  expect(said.stdout).toMatch(/Gaps of the last days.*: 1\n/);
+  expect(said.stdout).toMatch(/scout +feed .* post_6 *\n/);
+});

@@ -51,7 +51,7 @@ test("a first look that comes late goes back to when it was first tried", async 
   expect(gaps).toEqual([]);
 });
 
-test("what follows an empty list is read whole, and a single page of it is no gap", async () => {
+test("items that follow an empty list are read whole, and a single page of them is no gap", async () => {
   const { clock, runtime, seen, gaps, reach, post } = await reading();
   await clock.run(runtime.start());
   await clock.advance(MINUTE);
@@ -71,7 +71,7 @@ test("what follows an empty list is read whole, and a single page of it is no ga
   expect(few.gaps).toEqual([]);
 });
 
-test("what lies further back than is read is passed over, and told by the ids and times it lies between", async () => {
+test("items further back than is read are skipped, and reported by the ids and times they lie between", async () => {
   const { clock, runtime, seen, gaps, status, reach, post } = await reading();
   await clock.run(runtime.start());
   await post(1);

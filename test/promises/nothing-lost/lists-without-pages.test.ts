@@ -75,7 +75,7 @@ test("a page that may have been cut off, and shows nothing of what was known, is
   expect(gaps).toMatchObject([{ after: "j9", before: "j50" }]);
 });
 
-test("what a page holds beyond what is read of it is told of, also at the first look", async () => {
+test("items of a page beyond the bound of a read are reported, also at the first poll", async () => {
   const { seen, gaps } = await reading(names(1_200));
   expect(seen.length).toBe(1_000);
   expect(gaps).toMatchObject([{ before: "j200" }]);

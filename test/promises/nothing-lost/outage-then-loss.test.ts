@@ -23,12 +23,12 @@ async function posted(lost: readonly WireAnswer[]) {
 const NEVER_LEFT: WireAnswer = { kind: "never-left", reason: "ECONNREFUSED" };
 const LOST: WireAnswer = { kind: "unknown", reason: "ECONNRESET" };
 
-test("what is lost after an outage is looked for and sent again", async () => {
+test("an action lost after an outage is looked for and sent again", async () => {
   const outage = Array.from({ length: MAX_ATTEMPTS }, () => NEVER_LEFT);
   expect(await posted([...outage, LOST])).toEqual([{ state: "confirmed", code: undefined }]);
 });
 
-test("what is lost again and again is given to a person", async () => {
+test("an action that is lost again and again is given to a person", async () => {
   const losses = Array.from({ length: MAX_ATTEMPTS }, () => LOST);
   expect(await posted(losses)).toEqual([{ state: "parked", code: "attempts_spent" }]);
 });

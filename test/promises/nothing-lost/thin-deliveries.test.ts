@@ -74,7 +74,7 @@ test.each(["id", "kind"] as const)("deliveries that tell the %s only are relied 
   expect(await health()).toMatchObject({ state: "healthy", missed: 0 });
 });
 
-test.each(["id", "kind"] as const)("what no delivery told of is missed, where deliveries tell the %s only", async (tells) => {
+test.each(["id", "kind"] as const)("an event that no delivery reported is missed, if deliveries name the %s only", async (tells) => {
   const { clock, network, handled, health, happen } = await watching(tells);
   await happen("post", "post", "post", "like");
   await clock.advance(5 * MINUTE);
@@ -86,7 +86,7 @@ test.each(["id", "kind"] as const)("what no delivery told of is missed, where de
   expect(await health()).toMatchObject({ state: "unhealthy", reported: 4, missed: 4 });
 });
 
-test("what was told of and cannot be read at once is not missed because a poll finds it first", async () => {
+test("a reported post that cannot be read at once is not missed because a poll finds it first", async () => {
   const { clock, network, handled, health, happen } = await watching("id");
   await happen("mention", "mention", "mention");
   await clock.advance(5 * MINUTE);
@@ -98,7 +98,7 @@ test("what was told of and cannot be read at once is not missed because a poll f
   expect(await health()).toMatchObject({ state: "healthy", missed: 0 });
 });
 
-test("what is told of while the network answers 429 waits until it can be read, and for nobody to look at it", async () => {
+test("a post reported while the network answers 429 waits until it can be read, and for no poll", async () => {
   const handled: string[] = [];
   const { clock, network, store, other } = await virtualWebhooks({
     definition: { watch: { mentions: true }, on: { "mention.created": (post) => void handled.push(post.content ?? "") } },

@@ -4,7 +4,7 @@ import { DAY, MINUTE } from "../../../src/core/units.ts";
 import { open, saying, shown, whole, world, type Job, type Post } from "../../harness/function-network.ts";
 
 describe("an action whose answer is lost takes effect once", () => {
-  test("where the network changes some words: a person decides whether these are the ones", async () => {
+  test("if the network changes some words: a person decides whether these are the ones", async () => {
     let changes = false;
     const { after, fate, post, done } = await world({ loses: "p2", keep: (text) => (changes ? text.replaceAll("&", "&amp;") : text) });
     post("p1");
@@ -16,7 +16,7 @@ describe("an action whose answer is lost takes effect once", () => {
     expect(await fate("p2")).toEqual(["posts.reply parked other_words"]);
   });
 
-  test("where the machine's clock is days ahead, so that what was done seems older than its sending", async () => {
+  test("if the machine's clock is days ahead, so that what was done seems older than its sending", async () => {
     let aheadMs = 0;
     const { after, fate, post, done } = await world({ loses: "p2", aheadMs: () => aheadMs });
     post("p1");
@@ -28,7 +28,7 @@ describe("an action whose answer is lost takes effect once", () => {
     expect(await fate("p2")).toEqual(["posts.reply confirmed"]);
   });
 
-  describe("where the same was said there before", () => {
+  describe("if the same was said there before", () => {
     test("and an answer named an id that nothing goes by: a person decides which one it is", async () => {
       const { after, fate, post, done } = await world({
         drops: ["posts/p1/reply", 2],
@@ -84,7 +84,7 @@ describe("an action whose answer is lost takes effect once", () => {
     });
   });
 
-  test("where the answer to the one before named an id that nothing goes by: its words show that looking works", async () => {
+  test("if the answer to the one before named an id that nothing goes by: its words show that looking works", async () => {
     const answerReply = (reply: Post): object => (reply.id === 2 ? { id: 4711, content: reply.content } : shown(reply));
     const { after, fate, post, done } = await world({ drops: ["posts/p3/reply", 1], answerReply });
     for (const id of ["p1", "p2", "p3"]) {
@@ -95,7 +95,7 @@ describe("an action whose answer is lost takes effect once", () => {
     expect(await fate("p3")).toEqual(["posts.reply confirmed"]);
   });
 
-  test("where a long thread is cut off and not counted", async () => {
+  test("if a long thread is cut off and not counted", async () => {
     const cut = (post: Post): object => ({ ...shown(post), replies: post.replies.slice(0, 10).map(shown) });
     const { after, fate, post, done } = await world({ loses: "p2", showPost: cut });
     post("p1");
@@ -122,7 +122,7 @@ describe("an action whose answer is lost takes effect once", () => {
     expect(await fate("j2")).toEqual([`jobs.apply parked ${code}`]);
   });
 
-  test("where the network says no more of who applied than whether one has oneself", async () => {
+  test("if the network says no more of who applied than whether one has oneself", async () => {
     const { after, fate, job, done } = await world({ loses: "j2", showJob: saying });
     job("j1");
     await after(5 * MINUTE);
@@ -132,7 +132,7 @@ describe("an action whose answer is lost takes effect once", () => {
     expect(await fate("j2")).toEqual(["jobs.apply confirmed"]);
   });
 
-  test("where applications and replies are each counted from 1", async () => {
+  test("if applications and replies are each counted from 1", async () => {
     const { after, fate, post, job, done } = await world({ loses: "102" });
     for (const id of [201, 202, 203]) job(id);
     post(101);

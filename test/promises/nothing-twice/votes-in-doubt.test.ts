@@ -13,13 +13,13 @@ describe("a vote whose answer is lost is cast once", () => {
     return { done: made.done, vote: (await made.fate("p2")).filter((one) => one.startsWith("posts.vote")) };
   };
 
-  test("where the network tells of one's own vote, and shows it", async () => {
+  test("if the network tells of one's own vote, and shows it", async () => {
     const { done, vote } = await cast({ loses: "p2", showPost: telling });
     expect(done.filter((one) => one.endsWith("/vote"))).toEqual(["posts/p1/vote", "posts/p2/vote"]);
     expect(vote).toEqual(["posts.vote confirmed"]);
   });
 
-  test("where the network tells of one's own vote, and shows that it never came: by sending it again", async () => {
+  test("if the network tells of one's own vote, and shows that it never came: by sending it again", async () => {
     const { done, vote } = await cast({ drops: ["posts/p2/vote", 1], showPost: telling });
     expect(done.filter((one) => one.endsWith("/vote"))).toEqual(["posts/p1/vote", "posts/p2/vote"]);
     expect(vote).toEqual(["posts.vote confirmed"]);
@@ -35,7 +35,7 @@ describe("a vote whose answer is lost is cast once", () => {
     expect(vote).toEqual([`posts.vote parked ${code}`]);
   });
 
-  test("where the same vote again takes it back: a person decides", async () => {
+  test("if the same vote again takes it back: a person decides", async () => {
     const { after, fate, post, done } = await world({ loses: "p2", losesAll: true, showPost: telling });
     post("p2", "hush");
     post("p1", "vote for this");

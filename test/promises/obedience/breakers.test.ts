@@ -114,7 +114,7 @@ describe("a network that changes the shape of its answers in mid-run", () => {
   });
 });
 
-describe("what was learnt of a network", () => {
+describe("state learnt of a network", () => {
   const unreadable = () => stage({ spoil: (line, text) => (line === "POST /v1/posts" ? '{"glitter": true}' : text) });
   const written = ({ asked }: Stage): number => asked(/^POST \/v1\/posts$/);
 

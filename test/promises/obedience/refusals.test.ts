@@ -144,7 +144,7 @@ describe("a key that was refused by mistake", () => {
   });
 });
 
-test("what waits for the network's own Guardian is asked once each, and is not sent again", async () => {
+test("an action that waits for the network's own Guardian is asked once, and is not sent again", async () => {
   const { clock, network, runtime, times, guardian } = await stage({ every: "1h", news: 0.1 });
   network.assume({ prices: { "posts.create": 2 } });
   network.setSpending("ann", { perTransaction: 1 });

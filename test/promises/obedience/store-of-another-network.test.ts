@@ -48,7 +48,7 @@ test("a network that has moved takes its store along, on a person's word, once",
   await expect(open(HERE)).rejects.toMatchObject({ code: "store_of_other_network" });
 });
 
-test("what only looks may look at any network, and makes the store none of its", async () => {
+test("a read-only start may use any network, and does not bind the store to it", async () => {
   const { open } = settled();
   await open(HERE);
   await open(THERE, { passive: true, anyNetwork: true });

@@ -136,7 +136,7 @@ test("a price that falls with trust is the dearest until the network has said wh
   expect([here.asked(WRITES), await spent()]).toEqual([before[0] + 2, before[1] + 1]);
 });
 
-test("where the profile says nothing of trust, nothing is asked for it and nothing told", async () => {
+test("if the profile says nothing of trust, nothing is asked for it and nothing told", async () => {
   const { clock, asked, guardian } = await stage("b", undefined);
   await clock.advance(DAY);
   expect(asked(LOOKS)).toBe(1);

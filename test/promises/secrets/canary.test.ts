@@ -9,7 +9,7 @@ import { isObject, parseJson, type JsonObject } from "../../../src/core/json.ts"
 import { SECOND } from "../../../src/core/units.ts";
 import { signDelivery } from "../../../src/webhooks/receiver/sign.ts";
 import { inProcess } from "../../harness/cli.ts";
-import { formsOf, parrot, type Parrot } from "../parrot.ts";
+import { formsOf, parrot, type Parrot } from "../../harness/parrot-network.ts";
 import { folder, resultOf, start, textIn, type Process } from "../../harness/process.ts";
 import { post } from "../../harness/webhook-network.ts";
 

@@ -63,7 +63,7 @@ test("the answer comes after the store has it, and is to come back where it cann
   expect(failing.gate.counts().failed).toBe(1);
 });
 
-describe("what is not verified is not stored, and answered alike", () => {
+describe("an unverified delivery is not stored, and answered alike", () => {
   test.each<[string, Partial<DeliveryToSign>]>([
     ["with another secret", { secret: "another secret of somebody" }],
     ["without a signature", { scheme: "none" }],

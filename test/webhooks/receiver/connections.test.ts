@@ -22,7 +22,7 @@ test("one more than there is room for closes the oldest that does nothing", () =
   expect([table.open(), table.evicted()]).toEqual([3, 1]);
 });
 
-test("where all are at work the newcomer is closed, until one has finished", () => {
+test("if all are at work the newcomer is closed, until one has finished", () => {
   const table = createConnectionTable(2);
   const sockets = entered(table, 2);
   for (const socket of sockets) table.work(socket, 1);

@@ -145,8 +145,8 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug("doubts are never looked at", DOUBTING, "return intents.length === BATCH;", "return false;", {
     file: DOUBTING,
-    find: "  for (const { intent, doubt, look } of looks) {\n",
-    replace: "  for (const { intent, doubt, look } of looks.slice(BATCH)) {\n",
+    find: "  for (const { intent, doubt, check } of checks) {\n",
+    replace: "  for (const { intent, doubt, check } of checks.slice(BATCH)) {\n",
   }),
   bug(
     "the door sends twice",
@@ -165,8 +165,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "a torn page moves the cursor",
     POLLING,
-    "return { reading, torn: true, isUnfinished };",
-    "return { reading: { ...reading, gap: undefined }, torn: false, isUnfinished };",
+    "return { reading, failedPage: true, isUnfinished };",
+    "return { reading: { ...reading, gap: undefined }, failedPage: false, isUnfinished };",
   ),
   bug(
     "5xx is taken for a refusal",

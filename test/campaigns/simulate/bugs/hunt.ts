@@ -1,6 +1,6 @@
 /** Runs seeds until a promise breaks, and says which it was. Run in a copy of the source with a bug in it. */
 import { simulate } from "../../../../src/simulation/simulate.ts";
-import { course } from "../../../harness/simulation-course.ts";
+import { course } from "../../../harness/simulation-options.ts";
 import type { Hunt } from "./plant.ts";
 
 const HOURS = 18;

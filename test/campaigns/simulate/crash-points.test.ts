@@ -20,9 +20,9 @@ test("a process that dies at any of its boundaries loses nothing and doubles not
   const broken: unknown[] = [];
   let died = 0;
   for (let point = whole.boundaries % STRIDE; point < whole.boundaries; point += STRIDE) {
-    const { violations, errors, tally } = await simulate({ ...flow, crashAt: point });
+    const { violations, errors, stats } = await simulate({ ...flow, crashAt: point });
     if (violations.length + errors.length > 0) broken.push({ point, violations, errors });
-    died += tally.crashes;
+    died += stats.crashes;
   }
   expect(broken).toEqual([]);
   expect(died).toBeGreaterThan((0.9 * whole.boundaries) / STRIDE); // the last points lie in the graceful end

@@ -27,7 +27,7 @@ test("a dry run shows every character that would have been sent", () => {
   expect(line({})).toBe("would reply to post_1");
 });
 
-test("what would steer the terminal, or hide, is shown by its number", () => {
+test("a character that would steer the terminal, or hide, is shown by its number", () => {
   const steering = "\u001B[2J\u001B]0;x\u0007\u009B2J\nnext\u202Eback\u2066\u200Bzero\u2028end\uD800";
   const shown = line({ content: steering });
   expect(shown).toBe(String.raw`would reply to post_1: "\u001b[2J\u001b]0;x\u0007\u009b2J\nnext\u202eback\u2066\u200bzero\u2028end\ud800"`);
@@ -41,12 +41,12 @@ test("more than ten thousand characters are cut, and the rest is counted", () =>
   expect(emoji).not.toMatch(/[\uD800-\uDBFF]…/);
 });
 
-test("what would make a real run wait stands behind the words", () => {
+test("the rule that would make a real run wait stands behind the words", () => {
   const message = "not sent: this is a dry run; a real run would wait: halted: the cat is on the keyboard";
   expect(line({ content: "Hi" }, { message })).toBe(`would reply to post_1: "Hi" (${message})`);
 });
 
-test("what waits for a person is shown whole as well", () => {
+test("an action that waits for a person is shown whole as well", () => {
   expect(line({ content: "y".repeat(500) }, { state: "proposed" })).toBe(
     `asks to reply to post_1 (retinue approve i1): "${"y".repeat(500)}"`,
   );

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { simulate } from "../../../src/simulation/simulate.ts";
 import { FAULT_NAMES, type FaultName } from "../../../src/simulation/faults.ts";
-import { CAST } from "../../harness/simulation-course.ts";
+import { CAST } from "../../harness/simulation-options.ts";
 import { verdict } from "../../harness/simulation-verdict.ts";
 
 /** Plenty of it: shares of requests, or times a day. */

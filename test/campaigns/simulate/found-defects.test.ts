@@ -4,7 +4,7 @@ import { defineSpecialist } from "retinue";
 import { simulate } from "../../../src/simulation/simulate.ts";
 import { worker } from "../../harness/simulation-cast.ts";
 
-test("what a specialist has voted on is not its own, so that it can answer it later", async () => {
+test("a post that a specialist voted on is not its own, so that it can answer it later", async () => {
   const fan = defineSpecialist({
     handle: "fan",
     may: ["posts.vote", "posts.reply"],
@@ -25,18 +25,18 @@ test("what a specialist has voted on is not its own, so that it can answer it la
       },
     },
   });
-  const { ok, tally } = await simulate({ specialists: [fan], hours: 5, faults: "none" });
+  const { ok, stats } = await simulate({ specialists: [fan], hours: 5, faults: "none" });
   expect(ok).toBe(true);
-  expect(tally.intents["posts.reply confirmed"]).toBeGreaterThan(2);
-  expect(tally.intents["posts.reply refused"]).toBeUndefined();
+  expect(stats.intents["posts.reply confirmed"]).toBeGreaterThan(2);
+  expect(stats.intents["posts.reply refused"]).toBeUndefined();
 });
 
 test("news that is told of by its id only is looked for soon, and not at the next regular look", async () => {
   const reader = defineSpecialist({ handle: "reader", watch: { feed: true }, on: { "post.created": () => undefined } });
   const told = { specialists: [reader], hours: 3, faults: "none", webhooks: true, assume: { deliveryDetail: "id" } } as const;
-  const { violations, tally } = await simulate(told);
+  const { violations, stats } = await simulate(told);
   expect(violations).toEqual([]);
-  expect(tally.events["post.created done"]).toBeGreaterThan(10);
+  expect(stats.events["post.created done"]).toBeGreaterThan(10);
 });
 
 test("doubts that cannot be settled for want of quota do not use up what there is by looking in vain", { timeout: 60_000 }, async () => {
@@ -61,7 +61,7 @@ test("a backlog that a day's quota lets leave only over many days is not lost", 
       },
     },
   });
-  const { violations, tally } = await simulate({ specialists: [prolific], hours: 2, faults: "none" });
+  const { violations, stats } = await simulate({ specialists: [prolific], hours: 2, faults: "none" });
   expect(violations).toEqual([]);
-  expect(tally.intents["posts.create confirmed"]).toBeGreaterThan(1_500);
+  expect(stats.intents["posts.create confirmed"]).toBeGreaterThan(1_500);
 });
