@@ -286,7 +286,7 @@ function unreadable(operation: string): RefusalClass {
   return {
     rule: "drift",
     code: "unreadable",
-    message: `the answers to ${operation} cannot be read, so it sends no more writes; retinue doctor shows what the profile lacks`,
+    message: `the answers to ${operation} cannot be read, so it sends no more writes: state where its record is (singles), or answer: any if a bare 2xx is enough`,
     handle: undefined,
     operation,
   };
