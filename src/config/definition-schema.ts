@@ -141,7 +141,9 @@ export const dataDefinition = z
   })
   .transform(({ model, on, ...rest }) => {
     if (model === undefined) return rest;
-    const handlers: { readonly [kind: string]: unknown } = Object.fromEntries((on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })]));
+    const handlers: { readonly [kind: string]: unknown } = Object.fromEntries(
+      (on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })]),
+    );
     return { ...rest, on: handlers };
   });
 
