@@ -35,7 +35,7 @@ export interface DriftLog {
   /** Restores entries of an earlier run. */
   restore(entries: readonly DriftEntry[]): void;
   /** Clears an operation's entries and its quarantine, by a person's order. Returns the entries. */
-  settle(operation: string): readonly DriftEntry[];
+  clear(operation: string): readonly DriftEntry[];
 }
 
 export interface DriftOptions {
@@ -106,7 +106,7 @@ export function createDriftLog(options: DriftOptions): DriftLog {
     restore(entries) {
       for (const entry of entries) entriesOf(entry.operation).set(driftKey(entry), entry);
     },
-    settle(operation) {
+    clear(operation) {
       const entries = [...(kept.get(operation)?.values() ?? [])];
       kept.delete(operation);
       unreadable.delete(operation);

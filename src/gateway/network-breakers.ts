@@ -102,7 +102,7 @@ export function createBreakers(options: BreakerOptions): Breakers {
     if (reason === "drift") held.openForDrift(operation, { isSlow: advice === "slow", since: sinceMs, lastWriteAt });
   };
   const forgetDrift = (operation: string): NetworkStateChange["drop"] => [
-    ...log.settle(operation).map((entry) => ({ kind: DRIFT, name: driftName(entry) })),
+    ...log.clear(operation).map((entry) => ({ kind: DRIFT, name: driftName(entry) })),
     ...held.close(held.all().filter((one) => one.kind === "drift" && one.operation === operation)),
   ];
 
@@ -286,7 +286,7 @@ function unreadable(operation: string): RefusalClass {
   return {
     rule: "drift",
     code: "unreadable",
-    message: `the answers to ${operation} cannot be read, so it sends no more writes; retinue doctor shows what the profile lacks`,
+    message: `the answers to ${operation} cannot be read, so it sends no more writes: state where its record is (singles), or answer: any if a bare 2xx is enough`,
     handle: undefined,
     operation,
   };

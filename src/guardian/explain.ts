@@ -181,7 +181,7 @@ function reasonOfLoss({ message, code }: Fatal): Reason {
   return { rule: code, message: `${message}; nothing is sent` };
 }
 
-const MAX_LOOKED_AT = 1_000;
+const MAX_CHECKED = 1_000;
 
 /** Intents that must go first: the one that creates its target, and the earlier ones of the same handling. */
 async function goesFirst(store: Store, intent: Intent): Promise<Reason[]> {
@@ -191,7 +191,7 @@ async function goesFirst(store: Store, intent: Intent): Promise<Reason[]> {
     const state = about === undefined ? "" : `, which is ${about.state}`;
     return [{ rule: "depends_on", message: `its target is the object that ${targetIntent} creates${state}`, lane, since }];
   }
-  const open = await store.intents({ specialist, states: GOES_FIRST, limit: MAX_LOOKED_AT });
+  const open = await store.intents({ specialist, states: GOES_FIRST, limit: MAX_CHECKED });
   const before = open.findLast((other) => other.eventSeq === eventSeq && other.seq < seq);
   if (before === undefined) return [];
   const message = `${before.id} (${before.operation}) was decided before it in the same handling and goes first; it is ${before.state}`;

@@ -29,33 +29,18 @@ export function withoutSecrets({ scrubber }: { readonly scrubber: Scrubber }, re
 /** Ends a run in one transaction: its actions are stored as ready, as waiting for approval, or with the reason for a refusal. */
 export function finishRun(
   parts: { readonly store: Store; readonly clock: Clock },
-  member: Member,
-  event: ClaimedEvent,
-  result: Extract<RunResult, { readonly kind: "finished" }>,
+  { specialist }: Member,
+  { seq }: ClaimedEvent,
+  { state, intents }: Extract<RunResult, { readonly kind: "finished" }>,
 ): readonly StoredIntent[] {
-  const { specialist } = member;
-  const { seq } = event;
-  const { state } = result;
-  const intents = result.intents.map((draft) => withoutPile(parts, specialist, draft));
-  const now = parts.clock.now();
-  // Nothing decided: nothing to brake or to report.
-  const by = intents.length === 0 ? NOTHING_REFUSED : refusingOf(specialist);
-  return parts.store.finishRun({ seq, specialist: specialist.handle, now, state, intents, caps: specialist.brakes, ...by });
-}
-
-type Refusing = Pick<Parameters<Store["finishRun"]>[0], "brake" | "report">;
-
-const NOTHING_REFUSED: Refusing = { brake: () => undefined, report: () => undefined };
-const refusing = new WeakMap<Member["specialist"], Refusing>();
-
-/** The brakes and receipts of a definition; made once for each. */
-function refusingOf(specialist: Member["specialist"]): Refusing {
-  const known = refusing.get(specialist);
-  if (known !== undefined) return known;
-  const made: Refusing = {
+  return parts.store.finishRun({
+    seq,
+    specialist: specialist.handle,
+    now: parts.clock.now(),
+    state,
+    intents: intents.map((draft) => withoutPile(parts, specialist, draft)),
+    caps: specialist.brakes,
     brake: (draft, words) => brake(draft, words, specialist.brakes),
     report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
-  };
-  refusing.set(specialist, made);
-  return made;
+  });
 }

@@ -36,8 +36,12 @@ export class Words {
   /** Counts a text that was or may still be sent. */
   say({ seq, thread, author, textHash, createdAt }: Spoken): void {
     if (textHash === undefined) return;
-    if (thread !== undefined) this.#threads.set(printOf(thread), (this.#threads.get(printOf(thread)) ?? 0) + 1);
-    this.#texts.set(printOf(textHash), Math.max(createdAt, this.#texts.get(printOf(textHash)) ?? 0));
+    if (thread !== undefined) {
+      const print = printOf(thread);
+      this.#threads.set(print, (this.#threads.get(print) ?? 0) + 1);
+    }
+    const text = printOf(textHash);
+    this.#texts.set(text, Math.max(createdAt, this.#texts.get(text) ?? 0));
     this.#lately.push({ seq, at: createdAt, author: author === undefined ? undefined : printOf(author) });
   }
 

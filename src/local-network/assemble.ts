@@ -22,7 +22,7 @@ const DEFAULT_KEEP: Keep = { posts: 20_000, jobs: 5_000, requests: 200_000, effe
 
 export interface Assembly {
   readonly world: World;
-  readonly desk: RequestHandler;
+  readonly requestHandler: RequestHandler;
   readonly faults: FaultBook;
   readonly deliveries: Deliveries;
   readonly residents: Residents | undefined;
@@ -35,10 +35,10 @@ export function assemble(options: LocalNetworkOptions): Assembly {
   const keep = { ...DEFAULT_KEEP, ...options.keep };
   const faults = createFaults(random.fork("faults"));
   // Timers, deliveries and world refer to each other; nothing is due before this function returns.
-  const agenda = createTimers(clock, (key, now) => dispatch(key, now));
+  const timers = createTimers(clock, (key, now) => dispatch(key, now));
   const deliveries = createDeliveries({
     world: () => world,
-    dialect: () => desk.dialects.b,
+    dialect: () => requestHandler.wireFormats.b,
     faults,
     deliver: options.webhooks?.deliver ?? deliverByHttp,
     rows: tables.table("delivery"),
@@ -52,12 +52,12 @@ export function assemble(options: LocalNetworkOptions): Assembly {
     scale: options.scale ?? 1,
     assume: { ...DEFAULT_ASSUMPTIONS, ...(window === undefined ? {} : { window }), ...options.assume },
     truth: openGroundTruth(tables, keep),
-    agenda,
+    timers,
     rebuildInput: (task) => rebuildTask(task).input,
     tell: (place, happening) => deliveries.tell(place, happening),
   });
   foundCommunities(world);
-  const desk = createRequestHandler(world, options.dialects);
+  const requestHandler = createRequestHandler(world, options.wireFormats);
   const people = residents === undefined || residents === false ? undefined : createResidents(world, residents, tables.table("plan"));
   const dispatch = (key: string, now: number): void => {
     const [what, id = ""] = key.split(":", 2);
@@ -69,7 +69,7 @@ export function assemble(options: LocalNetworkOptions): Assembly {
     tables.commit();
   };
   tables.commit();
-  return { world, desk, faults, deliveries, residents: people };
+  return { world, requestHandler, faults, deliveries, residents: people };
 }
 
 function foundCommunities(world: World): void {

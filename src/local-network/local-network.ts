@@ -8,16 +8,16 @@ import { summarise } from "./summary.ts";
 
 /** Opens a world, new or from its data file. Throws `Misconfigured` if the file cannot be used. */
 export function createLocalNetwork(options: LocalNetworkOptions): LocalNetwork {
-  const { world, desk, faults, deliveries, residents } = assemble(options);
+  const { world, requestHandler, faults, deliveries, residents } = assemble(options);
   const stopping = new AbortController();
-  const injection = { clock: options.clock, desk, faults, stopped: stopping.signal };
+  const injection = { clock: options.clock, requestHandler, faults, stopped: stopping.signal };
   const network: LocalNetwork = {
     // Synchronous until the answer exists, so that requests take effect in the order in which they are made.
     async handle(set, request) {
       if (stopping.signal.aborted) throw new ConnectionLost("the network has stopped");
-      return faults.any ? answerWithFaults(injection, set, request) : desk.process(set, request);
+      return faults.any ? answerWithFaults(injection, set, request) : requestHandler.process(set, request);
     },
-    ...createMyAgents(world, (approval) => desk.perform(approval)),
+    ...createMyAgents(world, (approval) => requestHandler.perform(approval)),
     jobs: () => world.board,
     deliveries: () => deliveries.list(),
     assume: (changes) => void Object.assign(world.assume, changes),

@@ -26,7 +26,7 @@ export interface LocalNetworkOptions {
   /** Overrides of the default assumptions. */
   readonly assume?: Partial<Assumptions>;
   /** Replacement wire formats of a set: paths, field names, envelopes, pages, ids, errors, limit headers. */
-  readonly dialects?: { readonly [set in EndpointSet]?: MakeWireFormat };
+  readonly wireFormats?: { readonly [set in EndpointSet]?: MakeWireFormat };
   readonly webhooks?: { readonly deliver?: Deliver };
   /** Resident accounts; `false` for none. Default none. */
   readonly residents?: ResidentOptions | false;

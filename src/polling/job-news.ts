@@ -5,7 +5,7 @@ import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { isOurs } from "./job-cadence.ts";
 import { OFFERS_LIST } from "./list-readers.ts";
-import { FOLLOWS, followedIn, keep, settle, shownBy, sinceOf, type Followed, type Round } from "./settle-watch.ts";
+import { FOLLOWS, followedIn, keep, recordWatch, shownBy, sinceOf, type Followed, type Round } from "./record-watch.ts";
 import { isOpen } from "./shared-lists.ts";
 import type { JobState } from "./watch-state.ts";
 
@@ -22,9 +22,9 @@ export async function noteDelivery(parts: PollingDependencies, member: Member, o
   const state = { ...before.state, progress: { ...before.state.progress, status: "submitted" } };
   const after = { ...before, status: "submitted", state: { ...state, followedAt: now } };
   const said = record === undefined ? undefined : shownBy(member, after.state, record, { now, networkNow: parts.networkNow() });
-  if (said !== undefined && FOLLOWS.judged.includes(said.state)) return settle(round, after, said, { record, isLook: false });
+  if (said !== undefined && FOLLOWS.judged.includes(said.state)) return recordWatch(round, after, said, { record, isLook: false });
   const delivered = { state: "submitted", progressed: state, ended: false, events: [], news: true };
-  return settle(round, before, delivered, { record, isLook: false });
+  return recordWatch(round, before, delivered, { record, isLook: false });
 }
 
 /** Applies the statuses of watched jobs in a polled list of jobs. */
@@ -49,7 +49,7 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
     // A list may lack the input or the reason of a rejection: the job itself is read at once.
     if (state.kind === "job" && (shown.state === "assigned" || shown.state === "rejected")) {
       await lookNow(parts, member, { ...before, state });
-    } else await settle(round, before, shown, { record, isLook: true });
+    } else await recordWatch(round, before, shown, { record, isLook: true });
   }
 }
 

@@ -5,9 +5,9 @@ import type { Member } from "../gateway/member.ts";
 import { readResult } from "../gateway/read-result.ts";
 import { isOurs, laneOf } from "./job-cadence.ts";
 import { OFFERS_LIST } from "./list-readers.ts";
-import { deferWhileOpen, offeredAt, readOffers } from "./look-at-offers.ts";
+import { deferWhileOpen, offeredAt, readOffers } from "./check-offers.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
-import { followedIn, keep, LONGEST_MS, pauseMs, settle, shownBy, sinceOf, type Followed, type Round } from "./settle-watch.ts";
+import { followedIn, keep, LONGEST_MS, pauseMs, recordWatch, shownBy, sinceOf, type Followed, type Round } from "./record-watch.ts";
 import type { JobState } from "./watch-state.ts";
 
 /** Objects checked in one pass; the rest follows in the next. */
@@ -74,7 +74,7 @@ async function follow(round: Round, before: Followed, lane: Lane): Promise<boole
     return true;
   }
   if (state.kind === "job" && state.deferred > 0 && status === "applied" && isOurs(shown.state)) proveOffers(parts, member, before);
-  await settle(round, before, shown, { record, isLook: true });
+  await recordWatch(round, before, shown, { record, isLook: true });
   return true;
 }
 

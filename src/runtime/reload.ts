@@ -39,9 +39,9 @@ export interface ReloadingOptions {
 }
 
 /** Interval between checks of the files, a few dozen `stat` calls each: where the system reports changes, it may still miss one. */
-const LOOK_MS = { watched: 10 * SECOND, unwatched: 2 * SECOND };
+const CHECK_MS = { watched: 10 * SECOND, unwatched: 2 * SECOND };
 /** The same where a person waits. `.env` is beside the definitions, and so is watched too. */
-const HASTY_LOOK_MS = { watched: 10 * SECOND, unwatched: SECOND / 10 };
+const HASTY_CHECK_MS = { watched: 10 * SECOND, unwatched: SECOND / 10 };
 /** Largest share of the time spent on checks, by default and where a person waits: a slow folder is checked less often. */
 const LOOKING_SHARE = { usual: 0.02, hasty: 0.2 };
 /** A file that is still being written changes again within this time. */
@@ -90,8 +90,8 @@ export async function keepReloading(options: ReloadingOptions, signal: AbortSign
       await sleep(clock, took / share, signal);
       if (signal.aborted) return;
       const forget = onAbort(signal, () => wake.abort());
-      const lookMs = isHasty ? HASTY_LOOK_MS : LOOK_MS;
-      await sleep(clock, watching.isComplete ? lookMs.watched : lookMs.unwatched, wake.signal);
+      const checkMs = isHasty ? HASTY_CHECK_MS : CHECK_MS;
+      await sleep(clock, watching.isComplete ? checkMs.watched : checkMs.unwatched, wake.signal);
       forget();
       wake = new AbortController();
     }

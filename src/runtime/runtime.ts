@@ -117,7 +117,7 @@ export interface Runtime {
 export const DEFAULT_HANDLERS = 32;
 const DEFAULT_DRAIN_MS = 25 * SECOND;
 /** Due work that cannot proceed (it waits for another row) is checked again after this, unless something wakes it. */
-const STUCK_LOOK_MS = 5 * SECOND;
+const STUCK_CHECK_MS = 5 * SECOND;
 
 export function createRuntime(options: RuntimeOptions): Runtime {
   return new Engine(options);
@@ -316,8 +316,8 @@ class Engine implements Runtime {
     if (member.keyTrouble !== undefined) return this.#wakes.set(handle, Math.max(work.checkedAt + KEY_CHECK_MS, now + 1));
     const next = store.nextDue(handle, freeLanes(member));
     // Work that was due at the last check cannot proceed on its own; work that became due since was not checked yet.
-    const row = next === undefined ? Infinity : next > work.checkedAt ? next : work.checkedAt + STUCK_LOOK_MS;
-    const failed = work.unchecked === 0 ? Infinity : now + STUCK_LOOK_MS;
+    const row = next === undefined ? Infinity : next > work.checkedAt ? next : work.checkedAt + STUCK_CHECK_MS;
+    const failed = work.unchecked === 0 ? Infinity : now + STUCK_CHECK_MS;
     let waits = Infinity;
     for (const { until } of member.waits?.values() ?? []) waits = Math.min(waits, until);
     const at = Math.min(row, failed, waits);
@@ -347,7 +347,7 @@ class Engine implements Runtime {
     // If nothing is due now (waiting work was withdrawn), no pass sets the next timer. A long pass must not delay other kinds of work that
     // become due meanwhile.
     if (work.busy === 0) this.#arm(work);
-    else this.#wakes.set(member.specialist.handle, now + STUCK_LOOK_MS);
+    else this.#wakes.set(member.specialist.handle, now + STUCK_CHECK_MS);
   }
 
   /** Called when the key has changed, or the network accepts the same one again. */

@@ -92,8 +92,8 @@ export interface Members {
 }
 
 /** Interval between checks of the network's list; shorter if no deliveries come. */
-const LOOK_MS = 6 * HOUR;
-const UNHEALTHY_LOOK_MS = 30 * MINUTE;
+const CHECK_MS = 6 * HOUR;
+const UNHEALTHY_CHECK_MS = 30 * MINUTE;
 /** Each failed try is charged; polls continue meanwhile. */
 const REGISTRATION: Backoff = { firstMs: 30 * SECOND, longestMs: HOUR };
 /** Interval between checks for a changed secret; they cost no request. */
@@ -314,9 +314,9 @@ class Reception implements Webhooks {
       if (state.kind === "notNeeded") return;
       if (before?.kind !== state.kind) log.info(SAID[state.kind], { handle, ...("why" in state ? { why: state.why } : {}) });
       else if (isAnother(before, state)) log.info("its webhook was recreated with the first secret", { handle });
-      const lookMs = coverage.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
+      const checkMs = coverage.of(handle).state === "unhealthy" ? UNHEALTHY_CHECK_MS : CHECK_MS;
       waits = state.kind === "deferred" ? waits + 1 : 0;
-      const until = state.kind === "deferred" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
+      const until = state.kind === "deferred" ? state.until : (state.tidyAt ?? clock.now() + checkMs);
       await this.#rest(handle, Math.max(SECOND, until - clock.now(), waits === 0 ? 0 : backoffMs(REGISTRATION, waits)), secret);
     }
   }

@@ -49,7 +49,7 @@ describe("policy", () => {
     log.note("posts.reply", [breaking]);
     expect(log.verdict("posts.reply").advice).toBe(advice);
     expect(log.verdict("posts.create").advice).toBe("go");
-    log.settle("posts.reply");
+    log.clear("posts.reply");
     expect(log.verdict("posts.reply").advice).toBe("go");
   });
 });
@@ -64,7 +64,7 @@ describe("quarantine", () => {
     log.wrote("posts.reply", confirmed);
     expect(log.verdict("posts.reply")).toEqual({ advice: "stop", reason: "quarantine", sinceMs: 77 });
     expect(stopped).toEqual(["posts.reply"]);
-    log.settle("posts.reply");
+    log.clear("posts.reply");
     expect(log.verdict("posts.reply")).toEqual({ advice: "go" });
   });
 

@@ -1,7 +1,7 @@
 /** A job that a specialist applied for, as a real store knows it, and checks that show it in some status. */
 import type { Job } from "../../src/contract/records.ts";
 import { asHandle } from "../../src/core/ids.ts";
-import { followedIn, settle, shownBy, type Round } from "../../src/polling/settle-watch.ts";
+import { followedIn, recordWatch, shownBy, type Round } from "../../src/polling/record-watch.ts";
 import { newWatch } from "../../src/store/sources.ts";
 import { jobOf, memberOf } from "./builders.ts";
 import { harness } from "./harness.ts";
@@ -42,7 +42,7 @@ export async function applied() {
       const before = followedIn(await row(), clock.now());
       const shown = shownBy(member, before.state, record, { now: clock.now(), networkNow: clock.now() });
       const round: Round = { parts, member, standings: await clock.run(store.jobStandings(SCOUT)) };
-      if (shown !== undefined) await clock.run(settle(round, before, shown, { record, isLook: true }));
+      if (shown !== undefined) await clock.run(recordWatch(round, before, shown, { record, isLook: true }));
     },
     has: async (event: string) => (await clock.run(store.findEvents(event, 1))).length === 1,
     events: async () => (await clock.run(store.claimEvents(SCOUT, clock.now(), 100))).map(({ id }) => id),

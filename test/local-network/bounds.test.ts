@@ -101,7 +101,7 @@ describe("another wording", () => {
       list: (of, items) => ({ [of.toUpperCase()]: items }),
       error: (code) => ({ ERROR: code }),
     });
-    const { network } = lab({ dialects: { b: shouting } });
+    const { network } = lab({ wireFormats: { b: shouting } });
     const { key } = network.provision({ handle: "scout", tier: "pro" });
     expect((await asking(network, "b", key)("GET", "/v1/agents")).json).toEqual({ AGENTS: [{ KIND: "agent" }] });
     expect((await asking(network, "b", key)("GET", "/v1/agents/none")).json).toEqual({ ERROR: "not_found" });

@@ -14,7 +14,7 @@ const DEFAULT_WAIT_S = 30;
 
 export interface FaultDependencies {
   readonly clock: Clock;
-  readonly desk: RequestHandler;
+  readonly requestHandler: RequestHandler;
   readonly faults: FaultBook;
   /** Aborted when the network stops: a late request then has no effect. */
   readonly stopped: AbortSignal;
@@ -22,43 +22,43 @@ export interface FaultDependencies {
 
 /** Draws a fault for the request and answers accordingly. Rejects with `ConnectionLost`. */
 export async function answerWithFaults(parts: FaultDependencies, set: EndpointSet, request: NetworkRequest): Promise<NetworkReply> {
-  const { desk, faults } = parts;
-  const operation = desk.operationOf(set, request);
-  const agent = desk.whose(set, request)?.handle ?? "";
+  const { requestHandler, faults } = parts;
+  const operation = requestHandler.operationOf(set, request);
+  const agent = requestHandler.whose(set, request)?.handle ?? "";
   const writes = operation === undefined ? request.method !== "GET" : OPERATIONS[operation].effect !== "read";
   const fault = faults.draw({ set, operation: operation ?? "", agent, writes });
-  return fault === undefined ? desk.process(set, request) : suffer(parts, set, request, fault);
+  return fault === undefined ? requestHandler.process(set, request) : suffer(parts, set, request, fault);
 }
 
 async function suffer(parts: FaultDependencies, set: EndpointSet, request: NetworkRequest, fault: Fault): Promise<NetworkReply> {
-  const { clock, desk } = parts;
+  const { clock, requestHandler } = parts;
   switch (fault.kind) {
     case "delay-reply": {
-      const reply = desk.process(set, request);
+      const reply = requestHandler.process(set, request);
       await late(parts, fault.ms);
       return reply;
     }
     case "delay-request":
       await late(parts, fault.ms);
-      return desk.process(set, request);
+      return requestHandler.process(set, request);
     case "land-late":
       landLater(parts, set, request, fault.ms);
       throw new ConnectionLost("reset while the request was on its way");
     case "lose-request":
       throw new ConnectionLost("reset before the request arrived");
     case "lose-reply":
-      desk.process(set, request);
+      requestHandler.process(set, request);
       throw new ConnectionLost("reset before the answer arrived");
     case "twice":
-      desk.process(set, request);
-      return desk.process(set, request);
+      requestHandler.process(set, request);
+      return requestHandler.process(set, request);
     case "limited":
       return limitedReply(fault.dialect, fault.seconds ?? DEFAULT_WAIT_S, clock.now());
     case "status":
-      if (fault.when === "after") desk.process(set, request);
+      if (fault.when === "after") requestHandler.process(set, request);
       return failedReply(fault.status);
     case "body":
-      return spoil(desk.process(set, request), fault.body);
+      return spoil(requestHandler.process(set, request), fault.body);
     case "redirect":
       return redirectReply(fault.to);
     case "account":
@@ -72,11 +72,11 @@ async function late({ clock, stopped }: FaultDependencies, ms: number): Promise<
   if (stopped.aborted) throw new ConnectionLost("the network has stopped");
 }
 
-function landLater({ clock, desk, stopped }: FaultDependencies, set: EndpointSet, request: NetworkRequest, ms: number): void {
+function landLater({ clock, requestHandler, stopped }: FaultDependencies, set: EndpointSet, request: NetworkRequest, ms: number): void {
   const giveUp = (): void => timer.cancel();
   const timer = clock.after(ms, () => {
     stopped.removeEventListener("abort", giveUp);
-    desk.process(set, request);
+    requestHandler.process(set, request);
   });
   stopped.addEventListener("abort", giveUp, { once: true });
 }

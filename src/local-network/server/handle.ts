@@ -30,7 +30,7 @@ export interface RequestHandler {
   operationOf(set: EndpointSet, request: NetworkRequest): OperationName | undefined;
   /** Performs an approved action and returns its HTTP status. */
   perform(approval: Approval): number;
-  readonly dialects: { readonly [set in EndpointSet]: WireFormat };
+  readonly wireFormats: { readonly [set in EndpointSet]: WireFormat };
 }
 
 interface MeterRow {
@@ -41,17 +41,17 @@ interface MeterRow {
 
 /** `wordings` replaces the wire format of a set. */
 export function createRequestHandler(world: World, wordings: { readonly [set in EndpointSet]?: MakeWireFormat } = {}): RequestHandler {
-  const dialects = { a: (wordings.a ?? wireFormatA)(world), b: (wordings.b ?? wireFormatB)(world) };
+  const wireFormats = { a: (wordings.a ?? wireFormatA)(world), b: (wordings.b ?? wireFormatB)(world) };
   const meters = createMeters(world);
   const idempotency = createIdempotency(world);
   let requests = 0;
 
-  const hear = (set: EndpointSet, request: NetworkRequest): NetworkRequest => dialects[set].hear?.(request) ?? request;
+  const decode = (set: EndpointSet, request: NetworkRequest): NetworkRequest => wireFormats[set].decode?.(request) ?? request;
 
-  const process = (set: EndpointSet, heard: NetworkRequest): NetworkReply => {
+  const process = (set: EndpointSet, original: NetworkRequest): NetworkReply => {
     const requestId = `req_${++requests}`;
-    const dialect = dialects[set];
-    const request = hear(set, heard);
+    const dialect = wireFormats[set];
+    const request = decode(set, original);
     let operation: OperationName | "" = "";
     let next: string | undefined;
     let counted = false;
@@ -70,7 +70,7 @@ export function createRequestHandler(world: World, wordings: { readonly [set in 
         const answered = HANDLERS[route.operation](world, asked);
         if ("next" in answered) next = answered.next;
         const cost = world.assume.tellsCost ? spentThisMonth(world, asked.account) - before : 0;
-        return reply200(dialect, asked.account, answered, { heard, cost });
+        return reply200(dialect, asked.account, answered, { original, cost });
       };
       reply = OPERATIONS[route.operation].effect === "read" ? answer() : idempotency(account, request, answer);
     } catch (error) {
@@ -88,15 +88,15 @@ export function createRequestHandler(world: World, wordings: { readonly [set in 
     const headers = { ...reply.headers, ...commonHeaders(now, requestId), ...limitHeaders(world, limits, now) };
     world.tables.commit();
     const whole = { ...reply, headers };
-    return dialect.say?.(whole, { asked: heard, operation, next, limits, now }) ?? whole;
+    return dialect.encode?.(whole, { asked: original, operation, next, limits, now }) ?? whole;
   };
 
   return {
-    dialects,
+    wireFormats,
     process,
-    whose: (set, request) => findByKey(world, set, hear(set, request)),
+    whose: (set, request) => findByKey(world, set, decode(set, request)),
     operationOf(set, request) {
-      const { method, path } = hear(set, request);
+      const { method, path } = decode(set, request);
       try {
         return routeOf(set, method, path).operation;
       } catch (error) {
@@ -200,12 +200,12 @@ function bodyOf(world: World, { body, headers, method }: NetworkRequest): JsonOb
 }
 
 interface About {
-  readonly heard: NetworkRequest;
+  readonly original: NetworkRequest;
   /** Credits to report as the cost in the answer. */
   readonly cost: number;
 }
 
-function reply200(dialect: WireFormat, account: Account, answer: Answer, { heard, cost }: About): NetworkReply {
+function reply200(dialect: WireFormat, account: Account, answer: Answer, { original, cost }: About): NetworkReply {
   const single = (view: View): Json => {
     const record = { ...dialect.record(view, account), ...(cost === 0 ? {} : { cost: { amount: cost, currency: "credits" } }) };
     return dialect.single?.(view, record) ?? record;
@@ -217,7 +217,7 @@ function reply200(dialect: WireFormat, account: Account, answer: Answer, { heard
           answer.of,
           answer.list.map((view) => dialect.record(view, account)),
           answer.next,
-          heard,
+          original,
         );
   return { status: answer.status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }

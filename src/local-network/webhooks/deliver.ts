@@ -5,12 +5,12 @@ import { isObject, parseJson } from "../../core/json.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { ConnectionLost } from "../server/exchange.ts";
 import type { Assumptions } from "../assumptions.ts";
-import type { WireFormat, Told } from "../wire/wire.ts";
+import type { WireFormat, OutgoingEvent } from "../wire/wire.ts";
 import { iso } from "../wire/wire.ts";
 import type { DeliveryFault, FaultBook } from "../faults/network-faults.ts";
 import { sign } from "./delivery-signature.ts";
 import type { Table } from "../world/persistence.ts";
-import type { Happening, Webhook } from "../world/rows.ts";
+import type { WorldEvent, Webhook } from "../world/rows.ts";
 import type { World } from "../world/world.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -49,7 +49,7 @@ export type Deliver = (request: DeliveryRequest) => Promise<number>;
 
 export interface Deliveries {
   /** Queues an event for every webhook registered for it. */
-  tell(world: World, happening: Happening): void;
+  tell(world: World, happening: WorldEvent): void;
   /** Attempts a delivery that is due. */
   attempt(id: string, now: number): void;
   list(): Delivery[];
@@ -80,7 +80,7 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
   /** The delivery that a reordering holds back, by webhook. */
   const heldBack = new Map<string, string>();
 
-  const tell = (world: World, happening: Happening): void => {
+  const tell = (world: World, happening: WorldEvent): void => {
     for (const webhook of world.webhooks.all()) {
       if (!wants(webhook, happening)) continue;
       const delivery = newDelivery(world, webhook, happening, dialect());
@@ -150,12 +150,12 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
   };
 }
 
-function wants(webhook: Webhook, { type, to, except }: Happening): boolean {
+function wants(webhook: Webhook, { type, to, except }: WorldEvent): boolean {
   const concerned = (to === undefined || webhook.accountId === to) && webhook.accountId !== except;
   return concerned && webhook.active && (webhook.events.length === 0 || webhook.events.includes(type) || webhook.events.includes("*"));
 }
 
-function newDelivery(world: World, webhook: Webhook, happening: Happening, dialect: WireFormat): Delivery | undefined {
+function newDelivery(world: World, webhook: Webhook, happening: WorldEvent, dialect: WireFormat): Delivery | undefined {
   const owner = world.accounts.get(webhook.accountId);
   if (owner === undefined) return undefined;
   const now = world.clock.now();
@@ -178,7 +178,11 @@ function newDelivery(world: World, webhook: Webhook, happening: Happening, diale
 }
 
 /** Builds `{id, type, created_at, agent_id, data}`, with `data` in the set's form of that record. */
-function payloadOf(dialect: WireFormat, { id, type, at, owner, subject }: Told, detail: Assumptions["deliveryDetail"]): JsonObject {
+function payloadOf(
+  dialect: WireFormat,
+  { id, type, at, owner, subject }: OutgoingEvent,
+  detail: Assumptions["deliveryDetail"],
+): JsonObject {
   const { post, job, agent, approval } = subject;
   const data: JsonObject = {
     ...(approval === undefined

@@ -2,7 +2,7 @@
 import type { OperationName } from "../../contract/operations.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { ListKind, NetworkReply, NetworkRequest, View } from "../server/exchange.ts";
-import type { Account, Happening, Post } from "../world/rows.ts";
+import type { Account, WorldEvent, Post } from "../world/rows.ts";
 import type { WindowState } from "../world/rate-limit-windows.ts";
 import type { World } from "../world/world.ts";
 
@@ -16,11 +16,11 @@ export interface WireFormat {
   /** Wraps the single record of an answer. */
   single?(view: View, record: JsonObject): Json;
   /** Decodes a request into the set's own form. Never throws: an unreadable request passes on and is refused later. */
-  hear?(request: NetworkRequest): NetworkRequest;
+  decode?(request: NetworkRequest): NetworkRequest;
   /** Final changes to a reply: status, headers, the envelope of every body. */
-  say?(reply: NetworkReply, about: About): NetworkReply;
+  encode?(reply: NetworkReply, about: About): NetworkReply;
   /** Encodes an event for webhooks, and names its type. */
-  event?(told: Told): { readonly kind: string; readonly payload: JsonObject };
+  event?(told: OutgoingEvent): { readonly kind: string; readonly payload: JsonObject };
 }
 
 export interface Limits {
@@ -42,12 +42,12 @@ export interface About {
 }
 
 /** An event for the webhook of one account. */
-export interface Told {
+export interface OutgoingEvent {
   readonly id: string;
   readonly type: string;
   readonly at: number;
   readonly owner: Account;
-  readonly subject: Happening["subject"];
+  readonly subject: WorldEvent["subject"];
 }
 
 export type MakeWireFormat = (world: World) => WireFormat;

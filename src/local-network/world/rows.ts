@@ -156,7 +156,7 @@ export interface Page {
 }
 
 /** An event for the webhooks of the accounts it concerns. */
-export interface Happening {
+export interface WorldEvent {
   readonly type: string;
   /** The account whose webhooks get the event. Without it, everyone's but `except`. */
   readonly to?: string;

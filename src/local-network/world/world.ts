@@ -4,7 +4,7 @@ import type { Json } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
 import type { Timers } from "./timers.ts";
 import type { Assumptions } from "../assumptions.ts";
-import type { Account, Approval, Community, Deliverable, Happening, Job, JobInput, Post, Token, Webhook } from "./rows.ts";
+import type { Account, Approval, Community, Deliverable, WorldEvent, Job, JobInput, Post, Token, Webhook } from "./rows.ts";
 import type { Table, Tables } from "./persistence.ts";
 import type { GroundTruthLog } from "../ground-truth.ts";
 
@@ -34,7 +34,7 @@ export interface World {
   /** Returns the input of a job. */
   inputOf(job: Job): Json | undefined;
   /** Sends an event to webhooks. */
-  tell(happening: Happening): void;
+  tell(happening: WorldEvent): void;
   readonly accounts: Table<Account>;
   readonly tokens: Table<Token>;
   readonly posts: Table<Post>;
@@ -66,8 +66,8 @@ export type WorldParts = Pick<World, "clock" | "tables" | "assume" | "truth" | "
   readonly rebuildInput: (task: { readonly kind: string; readonly seed: string }) => Json;
   readonly random: Random;
   readonly secrets: Random;
-  readonly agenda: Timers;
-  readonly tell: (world: World, happening: Happening) => void;
+  readonly timers: Timers;
+  readonly tell: (world: World, happening: WorldEvent) => void;
 };
 
 /** Loads the world's rows and rebuilds the indexes. */
@@ -86,7 +86,7 @@ export function openWorld(parts: WorldParts): World {
     tables,
     assume: parts.assume,
     truth: parts.truth,
-    timers: parts.agenda,
+    timers: parts.timers,
     keep: parts.keep,
     scale: parts.scale,
     next,
@@ -120,7 +120,7 @@ export function openWorld(parts: WorldParts): World {
   for (const post of world.posts.all()) placePost(world, post);
   for (const job of world.jobs.all()) {
     world.board.push(job);
-    if (job.due !== undefined) parts.agenda.note(job.due.at, `job:${job.id}`);
+    if (job.due !== undefined) parts.timers.note(job.due.at, `job:${job.id}`);
   }
   return world;
 }

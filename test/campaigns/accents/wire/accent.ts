@@ -17,7 +17,7 @@ import { drawVoice, yes, type Voice } from "./voice.ts";
 export interface Accent {
   readonly voice: Voice;
   /** What a local network that speaks so is opened with. */
-  readonly network: Pick<LocalNetworkOptions, "dialects" | "assume">;
+  readonly network: Pick<LocalNetworkOptions, "wireFormats" | "assume">;
   /** What its documentation would say of each operation: what no read can show. */
   readonly documented: { readonly [set in EndpointSet]: Speech };
 }
@@ -28,7 +28,7 @@ export function accent(seed: number | string): Accent {
   return {
     voice,
     network: {
-      dialects: { a: (world) => dialectIn(voice, "a", world), b: (world) => dialectIn(voice, "b", world) },
+      wireFormats: { a: (world) => dialectIn(voice, "a", world), b: (world) => dialectIn(voice, "b", world) },
       assume: { webhookScheme: voice.webhookScheme },
     },
     documented: { a: speechOf(voice, "a"), b: speechOf(voice, "b") },
@@ -50,8 +50,8 @@ function dialectIn(voice: Voice, set: EndpointSet, world: World): WireFormat {
       if (view.type === "pending" || view.type === "done" || view.type === "token") return record;
       return singleIn(voice, view.type, record);
     },
-    hear: hearer(voice, set, ids),
-    say: (reply, about) => said(voice, reply, about, isAcknowledged(about.operation)),
+    decode: hearer(voice, set, ids),
+    encode: (reply, about) => said(voice, reply, about, isAcknowledged(about.operation)),
     event: (told) => eventIn(signed, told),
   };
 }

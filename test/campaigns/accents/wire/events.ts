@@ -1,6 +1,6 @@
 /** What an accent's webhooks are told. */
 import type { Json, JsonObject } from "../../../../src/core/json.ts";
-import type { Told } from "../../../../src/local-network/wire/wire.ts";
+import type { OutgoingEvent } from "../../../../src/local-network/wire/wire.ts";
 import { recordIn } from "./records.ts";
 import type { Telling } from "./telling.ts";
 import type { Voice } from "./voice.ts";
@@ -16,7 +16,7 @@ export function kindHeard(voice: Voice, word: Json): Json {
   return Object.keys(KINDS).find((type) => kindIn(voice, type) === word) ?? word;
 }
 
-export function eventIn(telling: Telling, told: Told): { readonly kind: string; readonly payload: JsonObject } {
+export function eventIn(telling: Telling, told: OutgoingEvent): { readonly kind: string; readonly payload: JsonObject } {
   const { voice, ids, name, time } = telling;
   const { id, type, at, owner, subject } = told;
   const { post, job, agent, approval } = subject;

@@ -207,7 +207,7 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "deliveries starve polls and schedules",
     RUNTIME,
-    "next > work.checkedAt ? next : work.checkedAt + STUCK_LOOK_MS",
-    "next > now ? next : now + STUCK_LOOK_MS",
+    "next > work.checkedAt ? next : work.checkedAt + STUCK_CHECK_MS",
+    "next > now ? next : now + STUCK_CHECK_MS",
   ),
 ];

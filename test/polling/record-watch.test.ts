@@ -1,7 +1,7 @@
 /** The shown state of a watched job is stored with its events and the time of the next check. Real store. */
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR } from "../../src/core/units.ts";
-import { LONGEST_MS } from "../../src/polling/settle-watch.ts";
+import { LONGEST_MS } from "../../src/polling/record-watch.ts";
 import { jobOf } from "../harness/builders.ts";
 import { applied, mine } from "../harness/watched-job.ts";
 

@@ -53,7 +53,7 @@ export function followedIn(row: WatchRow, now: number): Followed {
 }
 
 /** Stores the shown state of a watched object, and the time of its next check. */
-export async function settle(
+export async function recordWatch(
   round: Round,
   before: Followed,
   shown: Shown,

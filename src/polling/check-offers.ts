@@ -5,7 +5,7 @@ import type { Member } from "../gateway/member.ts";
 import { OFFERS_LIST } from "./list-readers.ts";
 import { pollOffers } from "./poll-lists.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
-import { keep, pauseMs, sinceOf, type Followed, type Round } from "./settle-watch.ts";
+import { keep, pauseMs, sinceOf, type Followed, type Round } from "./record-watch.ts";
 import { ANSWERED_MS } from "./shared-lists.ts";
 import type { JobState } from "./watch-state.ts";
 
