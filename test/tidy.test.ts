@@ -42,7 +42,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   limits: ["core", "contract"],
   config: ["core", "contract", "specialist"],
   // The present state, made from facts: pure, without a clock, a socket or a file.
-  live: ["core", "contract", "specialist", "limits", "outbox/intent.ts", "store/inbox.ts"],
+  live: ["core", "contract", "specialist", "limits", "outbox/intent.ts"],
   // The states of an action are stated once, in the outbox; the store keeps them.
   store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts"],
   gateway: [...below("gateway"), "outbox/intent.ts"],
@@ -118,14 +118,11 @@ const LONGER_FILES: { readonly [path: string]: string } = {};
 const MAX_FREE_RELATIVES = 0.05;
 const FREE_RELATIVE = /^(?:What|Who|Where|Whether|Which|How|Whose|Those|Whatever|Whoever|Wherever|Whichever)\b/;
 
-/** Files that implement an interface, or are one command, and so share the name of their subject. */
-const NAMESAKES: readonly string[] = [
-  "src/store/sqlite/",
-  "src/cli/commands/",
-  "src/local-network/accents/",
-  "src/index.ts",
-  "src/testing.ts",
-];
+/** Commands share the name of their subject. */
+const NAMESAKES: readonly string[] = ["src/cli/commands/"];
+/** The folder that implements interfaces of the store and rules of limits, each under its name. */
+const SQLITE = "src/store/sqlite/";
+const IMPLEMENTED: readonly string[] = ["src/store/", "src/limits/"];
 
 /**
  * Rooms in which each file that decides something has a test of its name, `test/<room>/<file>.test.ts`. A file decides if it exports a
@@ -233,7 +230,10 @@ function tooManyFreeRelatives(files: readonly SourceFile[]): readonly string[] {
 
 /** Paths that share a base name, joined. */
 function sharedNames(files: readonly SourceFile[]): readonly string[] {
-  const named = files.filter(({ path }) => !within(path, NAMESAKES));
+  const paths = files.map(({ path }) => path);
+  const implementsOne = (path: string): boolean =>
+    path.startsWith(SQLITE) && IMPLEMENTED.some((room) => paths.includes(path.replace(SQLITE, room)));
+  const named = files.filter(({ path }) => !within(path, NAMESAKES) && !implementsOne(path));
   const byName = Map.groupBy(named, ({ path }) => posix.basename(path));
   return [...byName.values()].filter((same) => same.length > 1).map((same) => same.map(({ path }) => path).join(", "));
 }
@@ -376,5 +376,6 @@ describe("the check itself", () => {
     const named = (...paths: readonly string[]): readonly SourceFile[] => paths.map((path) => source(path, "export {};"));
     expect(sharedNames(named("src/limits/keys.ts", "src/gateway/keys.ts"))).toEqual(["src/limits/keys.ts, src/gateway/keys.ts"]);
     expect(sharedNames(named("src/store/inbox.ts", "src/store/sqlite/inbox.ts", "src/cli/commands/inbox.ts"))).toEqual([]);
+    expect(sharedNames(named("src/core/rows.ts", "src/store/sqlite/rows.ts"))).toHaveLength(1);
   });
 });

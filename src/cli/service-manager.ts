@@ -32,7 +32,7 @@ export function openServiceManager({ env, clock, log }: ServiceManagerOptions): 
   const send = (...messages: readonly string[]): void => {
     if ((env["NOTIFY_SOCKET"] ?? "") === "") return;
     execFile("systemd-notify", [...messages], { timeout: SEND_MS }, (error) => {
-      if (error !== null) log.warn("the service manager could not be told", { sent: messages.join(" "), message: messageOf(error) });
+      if (error !== null) log.warn("the service manager could not be notified", { sent: messages.join(" "), message: messageOf(error) });
     });
   };
   const everyMs = watchdogMs(env) / PER_WATCHDOG;

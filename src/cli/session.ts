@@ -120,7 +120,7 @@ export interface Showing {
   close(): void;
 }
 
-/** How a command shows its run. */
+/** The output of a command while it runs. */
 export interface ShowOptions {
   readonly launched: Launched;
   readonly forMs: number | undefined;

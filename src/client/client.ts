@@ -13,7 +13,7 @@ import { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 import { outcomeReader, type OutcomeReader } from "./outcome.ts";
 import { requestBuilder, type BuiltRequest, type RequestBuilder } from "./build-request.ts";
-import type { Transport, WireAnswer, WireHeaders } from "./transport.ts";
+import type { Transport, WireAnswer, WireHeaders, WireRequest } from "./transport.ts";
 import { signatureHeaders } from "./request-signature.ts";
 
 export interface ClientOptions {
@@ -100,32 +100,45 @@ export function createClient(options: ClientOptions): Client {
     return fresh;
   };
 
+  // Both are apart from `exchange`: an async function keeps all its values until it ends.
+  const wireOf = (
+    prepared: Prepared,
+    call: Call,
+    { key, idempotencyKey, signal, built, deadlineMs: ownDeadlineMs }: SendOptions,
+  ): WireRequest => {
+    const { operation, carrier, mayRepeat } = prepared;
+    const { path, body } = built ?? prepared.build(call, key);
+    const headers: Record<string, string> = { ...(body === undefined ? prepared.plain : prepared.withBody) };
+    if (profile.auth.sign !== undefined)
+      Object.assign(headers, signatureHeaders(profile.auth.sign, { method: operation.method, path, body }, key, clock.now()));
+    if (carrier.header !== null) headers[carrier.header] = (carrier.prefix ?? "") + key.reveal();
+    if (idempotencyKey !== undefined && mayRepeat && profile.idempotencyHeader !== null)
+      headers[profile.idempotencyHeader] = idempotencyKey;
+    const { method } = operation;
+    return { method, origin: base.origin, path, headers, deadlineMs: ownDeadlineMs ?? deadlineMs, body, signal };
+  };
+  const readAnswer = (prepared: Prepared, call: Call, key: Secret, heard: WireAnswer): Exchange => {
+    const { operation } = prepared;
+    const handedOut = prepared.handsOutSecrets ? secretsIn(heard, profile, operation) : undefined;
+    const sent = sentSecret(call);
+    scrubber.add(key);
+    if (sent !== undefined) scrubber.add(sent);
+    if (handedOut !== undefined) for (const secret of Object.values<Secret>({ ...handedOut })) scrubber.add(secret);
+    // Records, messages, drift and the doctor's findings all come from the cleaned answer.
+    const wire = withoutSecrets(heard, scrubber);
+    const { outcome, drift } = prepared.read(wire, call, handedOut);
+    if (drift.length > 0) onDrift?.(operation.name, drift);
+    return { outcome, wire };
+  };
+
   const client: Client = {
     profile,
     check: (call) => prepare(call.operation).build(call),
     send: async (call, sendOptions) => (await client.exchange(call, sendOptions)).outcome,
-    async exchange(call, { key, idempotencyKey, signal, built, deadlineMs: ownDeadlineMs }) {
+    async exchange(call, sendOptions) {
       const prepared = prepare(call.operation);
-      const { operation, carrier, mayRepeat } = prepared;
-      const { path, body } = built ?? prepared.build(call, key);
-      const headers: Record<string, string> = { ...(body === undefined ? prepared.plain : prepared.withBody) };
-      if (profile.auth.sign !== undefined)
-        Object.assign(headers, signatureHeaders(profile.auth.sign, { method: operation.method, path, body }, key, clock.now()));
-      if (carrier.header !== null) headers[carrier.header] = (carrier.prefix ?? "") + key.reveal();
-      if (idempotencyKey !== undefined && mayRepeat && profile.idempotencyHeader !== null)
-        headers[profile.idempotencyHeader] = idempotencyKey;
-      const { method } = operation;
-      const heard = await transport({ method, origin: base.origin, path, headers, deadlineMs: ownDeadlineMs ?? deadlineMs, body, signal });
-      const handedOut = prepared.handsOutSecrets ? secretsIn(heard, profile, operation) : undefined;
-      const sent = sentSecret(call);
-      scrubber.add(key);
-      if (sent !== undefined) scrubber.add(sent);
-      if (handedOut !== undefined) for (const secret of Object.values<Secret>({ ...handedOut })) scrubber.add(secret);
-      // Records, messages, drift and the doctor's findings all come from the cleaned answer.
-      const wire = withoutSecrets(heard, scrubber);
-      const { outcome, drift } = prepared.read(wire, call, handedOut);
-      if (drift.length > 0) onDrift?.(operation.name, drift);
-      return { outcome, wire };
+      const heard = await transport(wireOf(prepared, call, sendOptions));
+      return readAnswer(prepared, call, sendOptions.key, heard);
     },
   };
   return client;

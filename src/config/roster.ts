@@ -7,6 +7,7 @@ import { defined } from "../core/defined.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
+import { readAccepted, type AcceptedTools } from "./accepted-tools.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type DefinitionLoader, type LoadedDefinition } from "./definitions.ts";
 import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
@@ -220,11 +221,12 @@ function mayPayIn(caps: Specialist["spend"], currency: string): boolean {
   return Object.entries(caps).some(([period, list]) => period !== "perAction" && list.some((cap) => cap.currency === currency));
 }
 
-/** Checks that the tools are those of servers that the settings name. */
-function checkTools(file: string, { tools }: Specialist, { mcp }: Config): Problem[] {
+/** Checks that the tools are those of servers that the settings name, and that a person has accepted them. */
+function checkTools(file: string, { tools }: Specialist, { mcp, cwd }: Config): Problem[] {
+  if (tools.length === 0) return [];
   const known = Object.keys(mcp);
-  const strangers = tools.filter((tool) => !known.some((server) => tool.startsWith(`${server}/`)));
-  return strangers.map((tool) => {
+  const isStranger = (tool: string): boolean => !known.some((server) => tool.startsWith(`${server}/`));
+  const strangers = tools.filter(isStranger).map((tool) => {
     const near = nearest(tool.slice(0, tool.indexOf("/")), known);
     return mistake("tool_server_unknown", `tools: the config file has no MCP server for "${tool}"`, {
       file,
@@ -232,6 +234,18 @@ function checkTools(file: string, { tools }: Specialist, { mcp }: Config): Probl
       hint: near === undefined ? "add the server under mcp" : `did you mean "${near}"?`,
     });
   });
+  let accepted: AcceptedTools = new Map();
+  const unreadable = mistakesOf(() => (accepted = readAccepted(cwd)), file, "tools");
+  if (unreadable.length > 0) return [...strangers, ...unreadable];
+  const unaccepted = tools
+    .filter((tool) => !isStranger(tool) && !accepted.has(tool))
+    .map((tool) =>
+      warning("tool_unaccepted", `tools: nobody has accepted "${tool}", so its calls are refused`, {
+        file,
+        hint: "read and accept it: retinue check --accept",
+      }),
+    );
+  return [...strangers, ...unaccepted];
 }
 
 /** Converts an error of ours about a part of a file to problems; none if nothing is thrown. */

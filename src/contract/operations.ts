@@ -10,7 +10,7 @@ export type EndpointSet = (typeof SETS)[number];
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** Meaning of a repeated or lost request: see ARCHITECTURE.md, "Effect classes". */
+/** Meaning of a repeated or lost request: see ARCHITECTURE.md, "Outcomes". */
 export const EFFECTS = ["read", "idempotent", "reconciled", "at-most-once"] as const;
 export type Effect = (typeof EFFECTS)[number];
 

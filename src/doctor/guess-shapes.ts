@@ -237,7 +237,7 @@ function ownId(fits: Fits): string | undefined {
 /** Least rank of values that are ids rather than names. */
 export const LIKE_AN_ID = 2;
 
-/** How much values look like ids rather than names: numbers and long keys, then words with digits, then words of several parts. */
+/** Measures if values look like ids rather than names: numbers and long keys, then words with digits, then words of several parts. */
 export function idRank(values: readonly string[]): number {
   const all = (pattern: RegExp): boolean => values.every((value) => pattern.test(value));
   if (all(/^\d+$/) || all(/^[\da-f-]{16,}$/i)) return 3;

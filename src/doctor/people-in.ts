@@ -33,7 +33,7 @@ const ALIKE = 3;
 
 /** The places of people, and those of communities. */
 export interface Found {
-  /** Those that share the most values with others, and those of the same form; none if nothing tells people from other words. */
+  /** The candidates that share the most values with others, and those of the same form; none if nothing tells people from other words. */
   readonly people: readonly Place[];
   readonly communities: readonly Place[];
 }

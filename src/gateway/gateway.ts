@@ -317,18 +317,18 @@ function recordEnd(
   const follows =
     intent === undefined ? undefined : options.conclude(member, outcome.class === "confirmed" ? intent : sent(intent, admitted), outcome);
   const note = "reason" in outcome ? outcome.reason : "message" in outcome ? outcome.message : undefined;
-  const status = "status" in outcome && outcome.status !== undefined ? { status: outcome.status } : {};
+  const status = "status" in outcome ? outcome.status : undefined;
   const paid = intent === undefined ? undefined : paidFor(options, member, call, outcome);
   store.complete({
     attempt: admitted,
     end: endOf(admitted, outcome),
     outcome: outcome.class,
-    ...status,
-    ...(note === undefined ? {} : { note }),
+    status,
+    note,
     now,
-    ...(heard === undefined ? {} : { heard }),
-    ...(intent === undefined || follows === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, change: follows.change } }),
-    ...(paid === undefined ? {} : { paid }),
+    heard,
+    intent: intent === undefined || follows === undefined ? undefined : { seq: intent.seq, id: intent.id, change: follows.change },
+    paid,
     events: follows?.events ?? [],
     watches: follows?.watches ?? [],
   });
@@ -338,7 +338,7 @@ function recordEnd(
       handle: member.specialist.handle,
       operation: call.operation,
       outcome: outcome.class,
-      ...status,
+      ...defined({ status }),
       tookMs,
     });
   if (intent !== undefined && follows !== undefined) options.announce(member, intent, follows.change);

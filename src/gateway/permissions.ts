@@ -161,8 +161,15 @@ export function limitsOf(tier: string, profile: Profile): TierLimits {
   const stated = profile.tiers[tier];
   const published = (): TierLimits => tierLimits(tier, profile.set);
   if (stated === undefined) return published();
-  return { perHour: stated.perHour ?? published().perHour, perDay: stated.perDay ?? published().perDay };
+  const perHour = stated.perHour === undefined ? published().perHour : stated.perHour;
+  const perDay = stated.perDay === undefined ? published().perDay : stated.perDay;
+  const anHour = perHour ?? perDay ?? UNLIMITED_PER_HOUR;
+  return { perHour: anHour, perDay: perDay ?? HOURS_OF_A_DAY * anHour };
 }
+
+/** Requests of a tier without hour and day: the network's `limits` and headers count. */
+const UNLIMITED_PER_HOUR = 10_000;
+const HOURS_OF_A_DAY = 24;
 
 const NO_LIMITS: readonly OwnLimit[] = [];
 

@@ -57,6 +57,6 @@ function watchShown(handle: string, { kind, object, state, dueAt, data }: WatchR
     what: kind,
     state,
     since: typeof followedAt === "number" ? followedAt : now,
-    reasons: dueAt === null ? [] : [{ rule: "followed", message: "it is followed, and looked at again", until: dueAt }],
+    reasons: dueAt === null ? [] : [{ rule: "followed", message: "it is followed, and checked again", until: dueAt }],
   };
 }

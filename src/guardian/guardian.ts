@@ -85,7 +85,7 @@ export interface GuardianOptions {
 
 export function createGuardian(options: GuardianOptions): Guardian {
   const { store, clock, live, members } = options;
-  const hand: GuardianContext = {
+  const context: GuardianContext = {
     store,
     clock,
     parts: live?.runtime.parts,
@@ -100,44 +100,44 @@ export function createGuardian(options: GuardianOptions): Guardian {
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
     recording: ({ id, handle }) => recordEvent(store, id, handle),
-    why: ({ id }) => explain(defined({ store, clock, memberOf: hand.memberOf, parts: hand.parts }), id),
+    why: ({ id }) => explain(defined({ store, clock, memberOf: context.memberOf, parts: context.parts }), id),
     async call({ handle, ...call }) {
-      await known(hand, handle);
+      await known(context, handle);
       const member = live?.runtime.member(handle);
-      if (member === undefined || hand.parts === undefined)
+      if (member === undefined || context.parts === undefined)
         throw new Refused("not_running", `${handle} does not run here`, { hint: "retinue status lists those that do" });
-      return callOperation(hand.parts, member, call);
+      return callOperation(context.parts, member, call);
     },
     async backup({ file }) {
       await store.backup(file);
       return { message: `a copy is in ${file}` };
     },
-    ...createControls(hand),
-    ...words(hand),
-    ...decisions(hand),
+    ...createControls(context),
+    ...words(context),
+    ...decisions(context),
   };
 }
 
-function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
-  const { store, clock, parts } = hand;
+function decisions(context: GuardianContext): Pick<Guardian, "retry" | "settle"> {
+  const { store, clock, parts } = context;
   return {
     async retry({ id, handle }) {
-      const lifted = (await retryKey(hand, id)) ?? (await lift(hand, id, handle));
+      const lifted = (await retryKey(context, id)) ?? (await lift(context, id, handle));
       if (lifted !== undefined) return lifted;
       const retried = await store.retryFailed(asHandle(id), "parked", clock.now());
       if (retried > 0) {
-        wakeAll(hand);
+        wakeAll(context);
         return { message: `${retried} ${retried === 1 ? "event" : "events"} of ${id} ${retried === 1 ? "is" : "are"} handled again` };
       }
       const intent = await store.findIntent(id);
-      if (intent === undefined) return retryEvent(hand, id, handle);
+      if (intent === undefined) return retryEvent(context, id, handle);
       if (intent.state !== "parked") throw new Refused("nothing_parked", `${id} is not parked, it is ${intent.state}`);
       if (mayHaveHappened(intent))
         throw new Refused("may_have_happened", `${id} may have happened already, and must not happen twice`, {
           hint: `check on the network, then: retinue settle ${id} --happened, or --did-not`,
         });
-      await moved(hand, intent, "retry", { state: "ready", nextAt: clock.now() });
-      wakeAll(hand);
+      await moved(context, intent, "retry", { state: "ready", nextAt: clock.now() });
+      wakeAll(context);
       return { message: `${intent.operation} of ${intent.specialist} is tried again` };
     },
     async settle({ id, verdict, created }) {
@@ -148,10 +148,10 @@ function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
         });
       if (!isDecidable(intent.state)) throw new Refused("not_in_doubt", `${id} is ${intent.state}: there is nothing to decide`);
       const change = settled(verdict, created, clock.now());
-      const member = await hand.memberOf(intent.specialist);
-      await moved(hand, intent, "settle", change, member);
+      const member = await context.memberOf(intent.specialist);
+      await moved(context, intent, "settle", change, member);
       if (member !== undefined && parts !== undefined) announceIntent(parts.announcer, member, intent, change, clock.now());
-      wakeAll(hand);
+      wakeAll(context);
       return { message: `${intent.operation} of ${intent.specialist} is ${change.state === "ready" ? "tried again" : change.state}` };
     },
   };
@@ -189,18 +189,18 @@ async function moved<By extends "retry" | "settle">(
 }
 
 /** Uses a refused key once more: the refusal may have been a mistake, as during an outage of the network's key service. */
-async function retryKey(hand: GuardianContext, handle: string): Promise<OrderResult | undefined> {
-  const member = hand.running().find(({ specialist }) => specialist.handle === handle);
+async function retryKey(context: GuardianContext, handle: string): Promise<OrderResult | undefined> {
+  const member = context.running().find(({ specialist }) => specialist.handle === handle);
   if (member?.keyTrouble?.code !== "key_refused") return undefined;
   member.keyTrouble = undefined;
-  await hand.store.resume(member.specialist.handle, hand.clock.now());
-  wakeAll(hand, "retry-key");
+  await context.store.resume(member.specialist.handle, context.clock.now());
+  wakeAll(context, "retry-key");
   return { message: `the key of ${handle} is tried again` };
 }
 
 /** Closes the breakers of an operation or a specialist, and wakes at once the work that waited for it. */
-async function lift(hand: GuardianContext, name: string, handle: string | undefined): Promise<OrderResult | undefined> {
-  const { store, clock, parts } = hand;
+async function lift(context: GuardianContext, name: string, handle: string | undefined): Promise<OrderResult | undefined> {
+  const { store, clock, parts } = context;
   const standing = parts?.breakers ?? (await storedBreakers(store, clock));
   const change = standing.lift(name, handle);
   if (change === undefined) return undefined;
@@ -210,12 +210,12 @@ async function lift(hand: GuardianContext, name: string, handle: string | undefi
   for (const { seq, code, operation, specialist } of waiting)
     if (isBreakerRule(code ?? "") && (operation === name || specialist === name))
       await store.moveIntent({ seq, by: "outbox", change: { state: "ready", nextAt: now }, now });
-  wakeAll(hand, "retry");
+  wakeAll(context, "retry");
   return { message: `${name} is tried again${handle === undefined ? "" : ` for ${handle}`}; later answers of the network count from zero` };
 }
 
-async function retryEvent(hand: GuardianContext, id: string, handle: string | undefined): Promise<OrderResult> {
-  const { store, clock } = hand;
+async function retryEvent(context: GuardianContext, id: string, handle: string | undefined): Promise<OrderResult> {
+  const { store, clock } = context;
   const known = (await store.findEvents(id, MAX_LISTED)).filter(({ specialist }) => handle === undefined || specialist === handle);
   const parked = known.filter(({ state, failure }) => state === "parked" || (state === "ready" && failure !== undefined));
   const [event, second] = parked;
@@ -226,6 +226,6 @@ async function retryEvent(hand: GuardianContext, id: string, handle: string | un
       hint: "say whose with --as <handle>",
     });
   await store.unparkEvent(event.specialist, id, clock.now());
-  wakeAll(hand);
+  wakeAll(context);
   return { message: `${event.kind} of ${event.specialist} is handled again` };
 }

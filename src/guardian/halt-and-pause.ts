@@ -46,26 +46,26 @@ export interface Controls {
   unfreeze(query: Scope & { readonly by: string; readonly reason: string }): Promise<OrderResult>;
 }
 
-export function createControls(hand: GuardianContext): Controls {
-  const { store, clock } = hand;
+export function createControls(context: GuardianContext): Controls {
+  const { store, clock } = context;
   /** An order has a line in the log of the process that it concerns. */
   const note = (message: string, reason?: string): OrderResult => {
-    hand.parts?.log.warn(message, defined({ reason }));
+    context.parts?.log.warn(message, defined({ reason }));
     return { message };
   };
   return {
     async pause({ handle, reason }) {
-      await store.stop("pause", await known(hand, handle), reason ?? "the Guardian paused it", clock.now());
+      await store.stop("pause", await known(context, handle), reason ?? "the Guardian paused it", clock.now());
       return note(`${handle ?? "everyone"} is paused: jobs already taken are still delivered, no new work begins`, reason);
     },
     async resume({ handle }) {
-      const was = await store.lift("pause", await known(hand, handle));
-      wakeAll(hand, "resume");
-      return note(await endOf(hand, "pauses", handle, was));
+      const was = await store.lift("pause", await known(context, handle));
+      wakeAll(context, "resume");
+      return note(await endOf(context, "pauses", handle, was));
     },
     async halt({ handle, reason }) {
-      const scope = await known(hand, handle);
-      const notKept = await storeHalt(hand, { scope, reason: reason ?? "the Guardian ordered it", since: clock.now() });
+      const scope = await known(context, handle);
+      const notKept = await storeHalt(context, { scope, reason: reason ?? "the Guardian ordered it", since: clock.now() });
       const inFlight = (await store.openAttempts())
         .filter(({ specialist }) => scope === EVERYONE || scope === specialist)
         .filter(({ intent, operation }) => intent !== undefined || writes(operation))
@@ -75,18 +75,18 @@ export function createControls(hand: GuardianContext): Controls {
       return defined({ message, inFlight, notKept });
     },
     async lift({ handle }) {
-      const scope = await known(hand, handle);
-      const wasUnkept = hand.parts?.unkeptHalts.all().some((halt) => halt.scope === scope) === true;
+      const scope = await known(context, handle);
+      const wasUnkept = context.parts?.unkeptHalts.all().some((halt) => halt.scope === scope) === true;
       const was = (await store.lift("halt", scope)) || wasUnkept;
-      hand.parts?.unkeptHalts.release(scope);
-      wakeAll(hand, "lift");
-      return note(await endOf(hand, "halts", handle, was));
+      context.parts?.unkeptHalts.release(scope);
+      wakeAll(context, "lift");
+      return note(await endOf(context, "halts", handle, was));
     },
     async unfreeze({ handle, by, reason }) {
-      if (handle !== undefined) await known(hand, handle);
+      if (handle !== undefined) await known(context, handle);
       const whose = handle === undefined ? "the shared account" : handle;
       const currencies = await store.unfreeze(handle === undefined ? GUARDIAN : scopeOf(asHandle(handle)), { by, reason }, clock.now());
-      wakeAll(hand, "unfreeze");
+      wakeAll(context, "unfreeze");
       if (currencies.length > 0) return { message: `${whose} may spend ${currencies.join(" and ")} again` };
       const frozen = (await store.frozen()).map(({ scope, currency }) => `${ownerOf(scope)} (${currency})`);
       return { message: `${whose} was not frozen${frozen.length === 0 ? "" : `; frozen: ${frozen.join(", ")}`}` };

@@ -121,10 +121,10 @@ export interface Words {
   reject(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
 }
 
-export function words(hand: GuardianContext): Words {
-  const { store, clock, parts } = hand;
+export function words(context: GuardianContext): Words {
+  const { store, clock, parts } = context;
   const said = (verdict: string, { operation, specialist }: Intent): OrderResult => {
-    wakeAll(hand, "approve");
+    wakeAll(context, "approve");
     return { message: `${verdict}: ${operation} of ${specialist}` };
   };
   return {
@@ -135,7 +135,7 @@ export function words(hand: GuardianContext): Words {
         });
       const now = clock.now();
       const { intent, approval } = await answerable(store, id, now);
-      const pricing = parts === undefined ? undefined : { profile: parts.profile, member: await hand.memberOf(intent.specialist) };
+      const pricing = parts === undefined ? undefined : { profile: parts.profile, member: await context.memberOf(intent.specialist) };
       const shown = shownOf(intent, approval, pricing);
       const changed = changedSince(hash, shown);
       if (changed.length > 0)

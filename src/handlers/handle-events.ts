@@ -3,23 +3,14 @@ import { isTerminal, Retryable } from "../core/errors.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
-
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
-import { SUPERSEDED } from "../outbox/intent.ts";
-import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
-import type { IntentKind } from "../store/outbox.ts";
+import { supersede, withoutPile } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Models } from "../model/models.ts";
 import type PQueue from "p-queue";
-import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
-import type { Logger } from "../core/log.ts";
-import type { Scrubber } from "../core/scrubber.ts";
-import type { Random } from "../core/random.ts";
 import type { WorkKind } from "../store/sources.ts";
-import type { Store } from "../store/store.ts";
 import type { WorkerPool } from "./worker/worker-pool.ts";
 import { failureOf } from "./failed-run.ts";
 import { Handling, type HandlingDependencies, type ReadForHandler } from "./handling.ts";
@@ -27,7 +18,7 @@ import { failureNote } from "../store/failure.ts";
 import type { Acts } from "../polling/action-counts.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
-import { handlingsAtOnce, runsSideBySide, type Specialist } from "../specialist/specialist.ts";
+import { handlingsAtOnce, runsSideBySide } from "../specialist/specialist.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import { refuseSecrets } from "../gateway/secret-refusal.ts";
 
@@ -166,10 +157,9 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
       if (handlerOf(specialist, event.kind) !== undefined) member.handling = "works";
       const stored = finishRun(parts, member, event, result);
       if (announcer.listenerCount("run") > 0) announcer.emit("run", { ...about(), result: "finished", intents: stored.length });
-      for (const [index, intent] of stored.entries()) {
-        if (announcer.listenerCount("intent") > 0) announceDecision(parts, member, result.intents[index], intent);
-        supersede(parts, member, event, result.intents[index], intent);
-      }
+      if (announcer.listenerCount("intent") > 0)
+        for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
+      for (const [index, intent] of stored.entries()) supersede(parts, member, event.seq, { draft: result.intents[index], stored: intent });
       if (stored.length > 0) {
         parts.acts.add(member, event.kind, stored.length);
         parts.wake(member, "intents");
@@ -266,40 +256,30 @@ export function finishRun(
   result: Extract<RunResult, { readonly kind: "finished" }>,
 ): readonly StoredIntent[] {
   const { specialist } = member;
-  return parts.store.finishRun({
-    seq: event.seq,
-    specialist: specialist.handle,
-    now: parts.clock.now(),
-    ...(result.state === undefined ? {} : { state: result.state }),
-    intents: result.intents.map((draft) => withoutPile(parts, specialist, draft)),
-    caps: specialist.brakes,
+  const { seq } = event;
+  const { state } = result;
+  const intents = result.intents.map((draft) => withoutPile(parts, specialist, draft));
+  const now = parts.clock.now();
+  // Nothing decided: nothing to brake or to report.
+  const by = intents.length === 0 ? NOTHING_SAID : spokenBy(specialist);
+  return parts.store.finishRun({ seq, specialist: specialist.handle, now, state, intents, caps: specialist.brakes, ...by });
+}
+
+type Spoken = Pick<Parameters<HandlingDependencies["store"]["finishRun"]>[0], "brake" | "report">;
+
+const NOTHING_SAID: Spoken = { brake: () => undefined, report: () => undefined };
+const spoken = new WeakMap<Member["specialist"], Spoken>();
+
+/** The brakes and receipts of a definition; made once for each. */
+function spokenBy(specialist: Member["specialist"]): Spoken {
+  const known = spoken.get(specialist);
+  if (known !== undefined) return known;
+  const made: Spoken = {
     brake: (draft, words) => brake(draft, words, specialist.brakes),
     report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
-  });
-}
-
-function kindOf({ handle }: Specialist, { operation, target, label }: DraftIntent): IntentKind {
-  return { specialist: handle, operation, target, label };
-}
-
-/** Refuses an action that is to be dropped while an earlier one of its kind waits. */
-function withoutPile({ store }: Pick<HandlerDependencies, "store">, specialist: Specialist, draft: DraftIntent): DraftIntent {
-  if (draft.pileUp !== "drop" || draft.refusal !== undefined || !store.hasWaiting(kindOf(specialist, draft))) return draft;
-  return { ...draft, refusal: { code: "piled_up", message: `an earlier ${draft.operation} of its kind still waits to be sent` } };
-}
-
-/** Cancels the earlier actions of its kind that wait, if only the newest is to. */
-function supersede(
-  { store, clock, announcer }: HandlerDependencies,
-  member: Member,
-  { seq }: ClaimedEvent,
-  draft: DraftIntent | undefined,
-  { state }: StoredIntent,
-): void {
-  if (draft?.pileUp !== "newest" || state === "refused") return;
-  const now = clock.now();
-  for (const older of store.supersede(kindOf(member.specialist, draft), seq, now))
-    announceIntent(announcer, member, older, SUPERSEDED, now);
+  };
+  spoken.set(specialist, made);
+  return made;
 }
 
 function announceDecision(parts: HandlerDependencies, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {

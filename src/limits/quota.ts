@@ -135,14 +135,14 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
   if (promised > take.obligations && promised > maxObligations(state.shares.day))
     return { ok: false, until: at + RECHECK_MS, rule: "obligations_full", window: "day" };
   const lane = slotIndex(take.lane);
-  let refusal: Takeable = TAKEABLE;
+  let worst: Takeable = TAKEABLE;
   for (const name of WINDOWS) {
     const refused = refusedBy(state, name, lane, at, take.cost, promised);
     if (refused === undefined) continue;
     state.waitingUntil = { ...state.waitingUntil, [name]: state.waitingUntil[name].with(lane, refused.until + WAITING_MS) };
-    if (refusal.ok || refused.until > refusal.until) refusal = refused;
+    if (worst.ok || refused.until > worst.until) worst = refused;
   }
-  return refusal.ok && promised > take.obligations ? (unpromised(state, at, take) ?? refusal) : refusal;
+  return worst.ok && promised > take.obligations ? (unpromised(state, at, take) ?? worst) : worst;
 }
 
 /** Refuses an application if the hour has no room for the requests of all jobs that may be assigned in it. */
@@ -164,6 +164,26 @@ function refusedBy(state: QuotaState, name: WindowName, lane: number, at: number
   const cells = state[name];
   const shares = state.shares[name];
   const reserve = obligationReserve(shares, promised);
+  const waiting = waitingAt(state.waitingUntil[name], at);
+  const { inFlightTotal } = state;
+  const used = inFlightTotal === 0 ? cells.used : plus(cells.used, state.inFlight);
+  if (laneRoom(shares, lane, { used, total: cells.total + inFlightTotal, reserve, waiting }) >= cost) return undefined;
+  return refusal(state, { name, lane, at, cost, reserve, waiting });
+}
+
+interface Refused {
+  readonly name: WindowName;
+  readonly lane: number;
+  readonly at: number;
+  readonly cost: number;
+  readonly reserve: number;
+  readonly waiting: readonly boolean[];
+}
+
+/** Apart from the question, which nearly always has room for an answer, and would allocate for these functions. */
+function refusal(state: QuotaState, { name, lane, at, cost, reserve, waiting }: Refused): Refusal {
+  const cells = state[name];
+  const shares = state.shares[name];
   const fits = (used: readonly number[], total: number, waiting: readonly boolean[]): boolean =>
     laneRoom(shares, lane, {
       used: state.inFlightTotal === 0 ? used : plus(used, state.inFlight),
@@ -171,8 +191,6 @@ function refusedBy(state: QuotaState, name: WindowName, lane: number, at: number
       reserve,
       waiting,
     }) >= cost;
-  const waiting = waitingAt(state.waitingUntil[name], at);
-  if (fits(cells.used, cells.total, waiting)) return undefined;
   const full = cells.total + state.inFlightTotal + cost > shares.limit;
   const rule = full ? "quota_window" : "quota_lane";
   // Waiting lanes are considered only as long as they count as waiting.
@@ -188,7 +206,8 @@ function refusedBy(state: QuotaState, name: WindowName, lane: number, at: number
 }
 
 function waitingAt(until: readonly number[], at: number): readonly boolean[] {
-  return until.some((end) => end > at) ? until.map((end) => end > at) : NOBODY;
+  for (const end of until) if (end > at) return until.map((one) => one > at);
+  return NOBODY;
 }
 
 const scratch: number[] = SLOTS.map(() => 0);

@@ -28,7 +28,7 @@ export function believeDownwards(state: QuotaState, now: number, hints: LimitHin
   return [phantom(state, "hour", at, hour, resetMs), phantom(state, "day", at, day, resetMs)].filter((delta) => delta !== undefined);
 }
 
-/** How long a window of another length than hour and day leaves no request; undefined if it leaves some, or does not state its end. */
+/** The time for which a window of another length than hour and day leaves no request; undefined if it leaves some, or does not state its end. */
 export function ownWindowPauseMs(state: QuotaState, hints: LimitHints): number | undefined {
   if (hints.remaining !== 0 || windowOf(state, hints) !== "other") return undefined;
   const pauseMs = finite(hints.resetMs) ?? finite(hints.windowMs);

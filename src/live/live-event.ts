@@ -1,7 +1,9 @@
 /** Events in memory: those that are not done, and the rule by which they are claimed. */
 import type { EventId, Handle } from "../core/ids.ts";
-import { MAX_CRASHES } from "../store/inbox.ts";
 import type { EventFact, EventFields } from "./facts.ts";
+
+/** Handlings without an end after which an event is parked: it may be the cause of the crashes. */
+export const MAX_CRASHES = 3;
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 

@@ -4,9 +4,8 @@
  */
 import type { Handle, KeyId } from "../core/ids.ts";
 import type { Lane } from "../contract/operations.ts";
-import { MAX_CRASHES } from "../store/inbox.ts";
 import { NumberQueue } from "./number-queue.ts";
-import { liveEvent, type LiveEvent } from "./live-event.ts";
+import { liveEvent, MAX_CRASHES, type LiveEvent } from "./live-event.ts";
 import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "./facts.ts";
 import { holdsConflict, isLive, isPlain, isSaid, liveIntent, type LiveIntent } from "./live-intent.ts";
 

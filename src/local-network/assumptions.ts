@@ -25,9 +25,11 @@ export interface Assumptions {
   /** A post lists its voters. */
   tellsVoters: boolean;
   /** A post's report of the asking account's own vote: correct, always "not voted", or absent. */
-  ownVote: "told" | "blank" | "left-out";
+  ownVote: "shown" | "blank" | "left-out";
   /** Handling of `Idempotency-Key`. */
   idempotencyKeys: "ignored" | "honoured";
+  /** How long it is honoured, in ms. */
+  idempotencyKeyMs: number;
   /** Answer to an action over a spending limit: 202 until the Guardian approves, or 403. */
   overSpending: "approval" | "refused";
   /** Credits that an operation costs beside a job's reward. */
@@ -60,8 +62,9 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   limitHeaders: "none",
   repeatedVote: "ignored",
   tellsVoters: false,
-  ownVote: "told",
+  ownVote: "shown",
   idempotencyKeys: "ignored",
+  idempotencyKeyMs: DAY,
   overSpending: "approval",
   prices: {},
   tellsCost: false,

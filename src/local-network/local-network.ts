@@ -10,12 +10,12 @@ import { summarise } from "./summary.ts";
 export function createLocalNetwork(options: LocalNetworkOptions): LocalNetwork {
   const { world, desk, faults, deliveries, residents } = assemble(options);
   const stopping = new AbortController();
-  const mishaps = { clock: options.clock, desk, faults, stopped: stopping.signal };
+  const injection = { clock: options.clock, desk, faults, stopped: stopping.signal };
   const network: LocalNetwork = {
     // Synchronous until the answer exists, so that requests take effect in the order in which they are made.
     async handle(set, request) {
       if (stopping.signal.aborted) throw new ConnectionLost("the network has stopped");
-      return faults.any ? answerWithFaults(mishaps, set, request) : desk.process(set, request);
+      return faults.any ? answerWithFaults(injection, set, request) : desk.process(set, request);
     },
     ...createMyAgents(world, (approval) => desk.perform(approval)),
     jobs: () => world.board,

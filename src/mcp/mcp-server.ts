@@ -4,7 +4,9 @@ import type { CallToolResult, McpServer, ReadResourceResult } from "@modelcontex
 import PQueue from "p-queue";
 import { splitCall } from "../contract/call-schema.ts";
 import { Refused, Retryable, RetinueError } from "../core/errors.ts";
+import { asHandle } from "../core/ids.ts";
 import type { Explanation } from "../guardian/explanation.ts";
+import { GUARDIAN, scopeOf } from "../limits/spending.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import type { Snapshot } from "../guardian/status.ts";
@@ -135,9 +137,9 @@ function limitsOf(snapshot: Snapshot, handle: string): object {
   const concerns = ({ scope }: { readonly scope: string }): boolean => scope === EVERYONE || scope === handle;
   return {
     running: running !== undefined,
-    halts,
+    halts: halts.filter(concerns),
     pauses: pauses.filter(concerns),
-    frozen: frozen.filter(concerns),
+    frozen: frozen.filter(({ scope }) => scope === GUARDIAN || scope === scopeOf(asHandle(handle))),
     approvals: approvals.filter((proposal) => proposal.handle === handle),
     ...(own === undefined ? {} : { quota: own.quota, cooldown: own.cooldown, money: own.money, waits: own.waits, held: own.held }),
   };

@@ -79,8 +79,8 @@ interface Moves {
 export const TRANSITIONS = {
   /** The limits let a request leave. */
   admission: { from: ["ready"], to: ["sending"] },
-  /** The outbox delays, brings forward or refuses an action that has not left. */
-  outbox: { from: ["ready"], to: ["ready", "refused", "parked"] },
+  /** The outbox delays, brings forward or refuses an action that has not left, or has it read back first. */
+  outbox: { from: ["ready"], to: ["ready", "in_doubt", "refused", "parked"] },
   /** The answer to a request, or none. */
   answer: { from: ["sending"], to: ["ready", "in_doubt", "confirmed", "refused", "pending", "parked"] },
   /** The result of reading the network back. */

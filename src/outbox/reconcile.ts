@@ -58,9 +58,14 @@ export function reconcile(intent: Intent, look: Check, rules: ReconcileRules): I
 
 /** True for a parked intent whose repetition might act twice, so that only somebody who has checked may decide. */
 export function mayHaveHappened({ everUnknown, effect, code }: Pick<Intent, "everUnknown" | "effect" | "code">): boolean {
-  // After the last of many attempts it was checked as after each one before, and was absent.
-  return everUnknown && effect !== "idempotent" && code !== "attempts_spent";
+  // After the last of many attempts it was checked as after each one before, and was absent. An idempotent one is read back only if its key
+  // has lapsed.
+  const isRepeatable = effect === "idempotent" && !(UNPROVEN as readonly (string | undefined)[]).includes(code);
+  return everUnknown && !isRepeatable && code !== "attempts_spent";
 }
+
+/** Codes of actions that were read back without an end. */
+const UNPROVEN = ["no_read_back", "absence_unprovable", "absent_unproven", "read_back_failed", "target_gone"] as const;
 
 /** The network's refusal, which stays with the doubt until it is resolved. */
 export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" | "message"> | undefined {

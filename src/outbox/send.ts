@@ -33,7 +33,7 @@ export function sendable(parts: OutboxDependencies, member: Member): readonly In
   return due;
 }
 
-/** Those that are not being sent. */
+/** The intents that are not being sent. */
 function idle(due: readonly Intent[], inFlight: ReadonlySet<number>): readonly Intent[] {
   return due.filter(({ seq }) => !inFlight.has(seq));
 }
@@ -45,6 +45,7 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
   parts.outbox.inFlight.add(intent.seq);
   const { ordersSeen } = member;
   try {
+    if (hasLapsed(parts, intent)) return await readBackFirst(parts, member, intent);
     const answer = await gateway.send(member, intent);
     switch (answer.kind) {
       case "answered":
@@ -84,6 +85,25 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
     parts.outbox.inFlight.delete(intent.seq);
   }
 }
+
+/** True if an earlier request may have taken effect, and the network no longer knows its key: another would act again. */
+function hasLapsed({ profile, clock }: OutboxDependencies, { everUnknown, effect, operation, createdAt, code }: Intent): boolean {
+  const lifetimeMs = profile.operations.get(operation)?.keyLifetimeMs;
+  // By its decision, which comes before the first request; another one may land late.
+  const isOld = lifetimeMs !== undefined && clock.now() + profile.quietMs >= createdAt + lifetimeMs;
+  return isOld && everUnknown && effect === "idempotent" && code !== SEEN_ABSENT;
+}
+
+async function readBackFirst({ store, clock, wake }: OutboxDependencies, member: Member, { seq }: Intent): Promise<boolean> {
+  const now = clock.now();
+  const message = "the network may have forgotten its idempotency key: it is read back before it is sent again";
+  await store.moveIntent({ seq, by: "outbox", change: { state: "in_doubt", nextAt: now, code: "outcome_unknown", message }, now });
+  wake(member, "doubts");
+  return true;
+}
+
+/** The code of an action that was read back, and did not happen. */
+const SEEN_ABSENT = "absent";
 
 /** True if this specialist gets receipts at all. */
 function listens({ specialist }: Member): boolean {

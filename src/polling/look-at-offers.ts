@@ -18,7 +18,7 @@ const UNKNOWN_CHANCE = 0.5;
 /** A check waits for a poll that is planned so soon after the last one, or within this share of the time since it. */
 const WITHIN_MS = 55 * SECOND;
 const WITHIN_SHARE = 1 / 7;
-/** Who read a shared list last leaves it to the others to read it next. */
+/** The last reader of a shared list leaves the next read to the others. */
 const YIELD_MS = 3 * SECOND;
 
 /** Reads the list of offers if that spares checks of single jobs, and no poll of it is planned soon. Returns true if it was polled. */

@@ -88,7 +88,7 @@ async function listsOf(parts: PollingDependencies, member: Member) {
   return { sources, rows, known, others };
 }
 
-/** What is known when a list is polled. */
+/** The state in which a list is polled. */
 interface Asking {
   /** Undefined before its first poll. */
   readonly known: ListState | undefined;
@@ -266,7 +266,7 @@ function sourcesOf(parts: PollingDependencies, member: Member): readonly Source[
   return sources;
 }
 
-/** What happened to the specialist, from now on. */
+/** Events of the specialist itself, from now on. */
 function notificationSource({ networkNow }: PollingDependencies, operation: string): Source {
   return {
     name: "notifications",

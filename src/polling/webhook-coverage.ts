@@ -19,7 +19,7 @@ export interface WebhookCoverage {
   /** Records new events that a poll found. */
   found(handle: Handle, events: readonly NewEvent[]): void;
   /** Records news that a delivery of this kind reported. */
-  told(handle: Handle, kind: string, news: readonly ReportedNews[]): void;
+  reported(handle: Handle, kind: string, news: readonly ReportedNews[]): void;
   /** Called when deliveries go to another address: it proves itself from the beginning. */
   restart(handle: Handle): void;
   of(handle: Handle): CoverageShown;
@@ -52,15 +52,17 @@ const REMEMBERED_MS = HOUR;
 /** Per specialist and list. */
 const MAX_REMEMBERED = 1_000;
 
-interface Standing {
-  told: number;
+interface Coverage {
+  reported: number;
   missed: number;
   missedInRow: number;
-  lastToldAt: number | undefined;
+  lastReportedAt: number | undefined;
   /** Kinds that deliveries have reported: only those can be missed. */
   readonly kinds: Set<string>;
   /** News recently reported by deliveries, with its time. */
   readonly recent: Map<string, number>;
+  /** No time in it is earlier. */
+  oldest: number;
   /** Recent reports that did not name their object, and that no poll has matched yet: each stands for one event. */
   readonly credits: Credit[];
   /** News that polls found and no delivery has reported yet. */
@@ -81,137 +83,146 @@ interface Found {
   readonly groups: readonly string[];
 }
 
-export const NOTHING_TOLD: StoredCoverage = { told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined, kinds: [] };
+export const NOTHING_REPORTED: StoredCoverage = { reported: 0, missed: 0, missedInRow: 0, lastReportedAt: undefined, kinds: [] };
 /** A network reports to an author only the replies to itself, so replies in watched threads prove nothing. */
 const NO_EVIDENCE: readonly string[] = ["reply.created"];
 
 export function createWebhookCoverage(clock: Clock): WebhookCoverage {
-  const standings = new Map<Handle, Standing>();
+  const coverages = new Map<Handle, Coverage>();
   const keeper = createKeeper(clock);
   const suspended = new Set<Handle>();
   let countsFrom = -Infinity;
-  const standingOf = (handle: Handle, now: number): Standing => {
-    const known = standings.get(handle);
-    if (known !== undefined) return settle(known, now);
-    const fresh = newStanding(NOTHING_TOLD);
-    standings.set(handle, fresh);
+  const coverageOf = (handle: Handle, now: number): Coverage => {
+    const known = coverages.get(handle);
+    if (known !== undefined) return countMissed(known, now);
+    const fresh = newCoverage(NOTHING_REPORTED);
+    coverages.set(handle, fresh);
     return fresh;
   };
 
   const of = (handle: Handle): CoverageShown => {
-    const known = standings.get(handle);
-    if (known === undefined) return { state: "unknown", told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined };
-    const { told, missed, missedInRow, lastToldAt } = settle(known, clock.now());
-    return { state: stateOf(told, missedInRow), told, missed, missedInRow, lastToldAt };
+    const known = coverages.get(handle);
+    if (known === undefined) return { state: "unknown", reported: 0, missed: 0, missedInRow: 0, lastReportedAt: undefined };
+    const { reported, missed, missedInRow, lastReportedAt } = countMissed(known, clock.now());
+    return { state: stateOf(reported, missedInRow), reported, missed, missedInRow, lastReportedAt };
   };
 
   return {
     found(handle, events) {
-      const standing = standings.get(handle);
-      if (standing === undefined) return; // no delivery has ever come: nothing to compare with
-      settle(standing, clock.now());
+      const coverage = coverages.get(handle);
+      if (coverage === undefined) return; // no delivery has ever come: nothing to compare with
+      countMissed(coverage, clock.now());
       if (clock.now() < countsFrom) return;
       for (const event of events) {
         const news = newsOf(event);
-        if (event.via !== "poll" || !standing.kinds.has(event.kind) || standing.recent.has(news)) continue;
+        if (event.via !== "poll" || !coverage.kinds.has(event.kind) || coverage.recent.has(news)) continue;
         const groups = groupsOf(event);
-        if (!spend(standing.credits, groups)) remember(standing.waiting, news, { at: clock.now(), groups });
+        if (!spend(coverage.credits, groups)) remember(coverage.waiting, news, { at: clock.now(), groups });
       }
-      keeper.changed(handle, standing, clock.now());
+      keeper.changed(handle, coverage, clock.now());
     },
-    told(handle, kind, news) {
+    reported(handle, kind, news) {
       const now = clock.now();
-      const standing = standingOf(handle, now);
-      if (!NO_EVIDENCE.includes(kind)) standing.kinds.add(kind);
+      const coverage = coverageOf(handle, now);
+      if (!NO_EVIDENCE.includes(kind)) coverage.kinds.add(kind);
       for (const one of news) {
-        if ("oneOf" in one) credit(standing, { ...one, at: now });
+        if ("oneOf" in one) credit(coverage, { ...one, at: now });
         else {
-          standing.waiting.delete(one.news);
-          remember(standing.recent, one.news, now);
+          coverage.waiting.delete(one.news);
+          remember(coverage.recent, one.news, now);
+          coverage.oldest = Math.min(coverage.oldest, now);
         }
       }
-      standing.told += 1;
-      standing.missedInRow = 0;
-      standing.lastToldAt = now;
-      keeper.changed(handle, standing, now);
+      coverage.reported += 1;
+      coverage.missedInRow = 0;
+      coverage.lastReportedAt = now;
+      keeper.changed(handle, coverage, now);
     },
     restart(handle) {
-      if (standings.delete(handle)) keeper.keep(handle, newStanding(NOTHING_TOLD));
+      if (coverages.delete(handle)) keeper.keep(handle, newCoverage(NOTHING_REPORTED));
     },
     of,
-    covers: (handle, kind) => !suspended.has(handle) && of(handle).state === "healthy" && standings.get(handle)?.kinds.has(kind) === true,
+    covers: (handle, kind) => !suspended.has(handle) && of(handle).state === "healthy" && coverages.get(handle)?.kinds.has(kind) === true,
     suspend: (handle) => void suspended.add(handle),
     resume: (handle) => void suspended.delete(handle),
     keepOn(kept, onChange) {
-      for (const [handle, health] of kept) if (!standings.has(handle)) standings.set(handle, newStanding(health));
+      for (const [handle, health] of kept) if (!coverages.has(handle)) coverages.set(handle, newCoverage(health));
       if (kept.size > 0) countsFrom = clock.now() + AWAY_GRACE_MS;
       keeper.keepBy(onChange);
     },
     flush() {
-      for (const [handle, standing] of standings) keeper.keep(handle, settle(standing, clock.now()));
+      for (const [handle, coverage] of coverages) keeper.keep(handle, countMissed(coverage, clock.now()));
     },
   };
 }
 
 /** Decides when a change of coverage is worth a write. */
 function createKeeper(clock: Clock) {
-  let tell: SaveCoverage = () => undefined;
-  const keep = (handle: Handle, standing: Standing): void => {
-    const { told, missed, missedInRow, lastToldAt, kinds } = standing;
-    standing.keptState = stateOf(told, missedInRow);
-    standing.keptKinds = kinds.size;
-    standing.keptAt = clock.now();
-    tell(handle, { told, missed, missedInRow, lastToldAt, kinds: [...kinds] });
+  let save: SaveCoverage = () => undefined;
+  const keep = (handle: Handle, coverage: Coverage): void => {
+    const { reported, missed, missedInRow, lastReportedAt, kinds } = coverage;
+    coverage.keptState = stateOf(reported, missedInRow);
+    coverage.keptKinds = kinds.size;
+    coverage.keptAt = clock.now();
+    save(handle, { reported, missed, missedInRow, lastReportedAt, kinds: [...kinds] });
   };
   return {
     keep,
-    keepBy: (onChange: SaveCoverage): void => void (tell = onChange),
-    changed(handle: Handle, standing: Standing, now: number): void {
-      const { told, missedInRow, kinds, keptState, keptKinds, keptAt } = standing;
-      const isKept = stateOf(told, missedInRow) === keptState && kinds.size === keptKinds;
-      if (!isKept || now - keptAt >= KEEP_EVERY_MS) keep(handle, standing);
+    keepBy: (onChange: SaveCoverage): void => void (save = onChange),
+    changed(handle: Handle, coverage: Coverage, now: number): void {
+      const { reported, missedInRow, kinds, keptState, keptKinds, keptAt } = coverage;
+      const isKept = stateOf(reported, missedInRow) === keptState && kinds.size === keptKinds;
+      if (!isKept || now - keptAt >= KEEP_EVERY_MS) keep(handle, coverage);
     },
   };
 }
 
-function newStanding({ kinds, ...counts }: StoredCoverage): Standing {
-  const keptState = stateOf(counts.told, counts.missedInRow);
+function newCoverage({ kinds, ...counts }: StoredCoverage): Coverage {
+  const keptState = stateOf(counts.reported, counts.missedInRow);
   const kept = { keptAt: -Infinity, keptState, keptKinds: kinds.length };
-  return { ...counts, ...kept, kinds: new Set(kinds), recent: new Map(), credits: [], waiting: new Map() };
+  return { ...counts, ...kept, kinds: new Set(kinds), recent: new Map(), oldest: Infinity, credits: [], waiting: new Map() };
 }
 
-function stateOf(told: number, missedInRow: number): WebhookState {
+function stateOf(reported: number, missedInRow: number): WebhookState {
   if (missedInRow >= UNHEALTHY_AFTER) return "unhealthy";
-  return told >= HEALTHY_AFTER && missedInRow === 0 ? "healthy" : "doubtful";
+  return reported >= HEALTHY_AFTER && missedInRow === 0 ? "healthy" : "doubtful";
 }
 
 /** Counts news as missed that has waited too long for a delivery. */
-function settle(standing: Standing, now: number): Standing {
-  for (const [news, { at }] of standing.waiting) {
-    if (at > now - GRACE_MS) break;
-    standing.waiting.delete(news);
-    standing.missed += 1;
-    standing.missedInRow += 1;
+function countMissed(coverage: Coverage, now: number): Coverage {
+  if (coverage.waiting.size > 0)
+    for (const [news, { at }] of coverage.waiting) {
+      if (at > now - GRACE_MS) break;
+      coverage.waiting.delete(news);
+      coverage.missed += 1;
+      coverage.missedInRow += 1;
+    }
+  // Each delivery counts: most find nothing old.
+  if (coverage.oldest <= now - REMEMBERED_MS) {
+    coverage.oldest = Infinity;
+    for (const [news, at] of coverage.recent) {
+      if (at > now - REMEMBERED_MS) {
+        coverage.oldest = at;
+        break;
+      }
+      coverage.recent.delete(news);
+    }
   }
-  for (const [news, at] of standing.recent) {
-    if (at > now - REMEMBERED_MS) break;
-    standing.recent.delete(news);
+  if (coverage.credits.length > 0) {
+    const remembered = coverage.credits.findIndex(({ at }) => at > now - REMEMBERED_MS);
+    coverage.credits.splice(0, remembered < 0 ? Infinity : remembered);
   }
-  if (standing.credits.length > 0) {
-    const remembered = standing.credits.findIndex(({ at }) => at > now - REMEMBERED_MS);
-    standing.credits.splice(0, remembered < 0 ? Infinity : remembered);
-  }
-  return standing;
+  return coverage;
 }
 
 /** Matches the longest waiting event, else the next one a poll finds. */
-function credit({ waiting, credits }: Standing, told: Credit): void {
+function credit({ waiting, credits }: Coverage, reported: Credit): void {
   for (const [news, { groups }] of waiting) {
-    if (!groups.includes(told.oneOf)) continue;
+    if (!groups.includes(reported.oneOf)) continue;
     waiting.delete(news);
     return;
   }
-  credits.push(told);
+  credits.push(reported);
   if (credits.length > MAX_REMEMBERED) credits.shift();
 }
 
@@ -225,6 +236,7 @@ function spend(credits: Credit[], groups: readonly string[]): boolean {
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
+  if (map.size <= MAX_REMEMBERED) return;
   const oldest = map.keys().next();
-  if (map.size > MAX_REMEMBERED && oldest.done !== true) map.delete(oldest.value);
+  if (oldest.done !== true) map.delete(oldest.value);
 }

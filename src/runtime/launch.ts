@@ -22,7 +22,7 @@ import { checkCaps } from "../limits/caps.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
-import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
+import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";

@@ -77,7 +77,9 @@ export function openGateway(
     noticeCalls,
     writes: options.writes ?? "send",
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
-    announce: (member, intent, change) => announceIntent(announcer, member, intent, change, clock.now()),
+    announce(member, intent, change) {
+      if (announcer.listenerCount("intent") > 0) announceIntent(announcer, member, intent, change, clock.now());
+    },
   });
 }
 

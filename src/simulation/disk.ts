@@ -1,7 +1,7 @@
 /** Simulates a machine's disk: an fsync takes time, and a power cut loses what was written before it completes. */
 import { sleep, type Clock } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
-import { numberOf } from "../store/sqlite/rows.ts";
+import { numberOf } from "../store/sqlite/columns.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "../store/sqlite/database.ts";
 import type { Observe } from "../store/sqlite/fact-log.ts";
 import { createMirror } from "./mirror.ts";

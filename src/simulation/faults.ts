@@ -142,43 +142,43 @@ export function faultRates(choice: FaultChoice, random: Random): FaultRates {
 
 /** Adds fault rules for these accounts to the network at these rates. */
 export function drawFault(network: LocalNetwork, handles: readonly string[], rates: FaultRates): void {
-  const share = (total: number, mishaps: readonly Fault[]): void => {
+  const share = (total: number, faults: readonly Fault[]): void => {
     if (total > 0)
       for (const agent of handles)
-        for (const mishap of mishaps) network.faults.add({ mishap, match: { agent }, probability: total / mishaps.length });
+        for (const fault of faults) network.faults.add({ fault, match: { agent }, probability: total / faults.length });
   };
   const statuses = [500, 502, 503, 504];
   share(
     rates.limited,
-    LIMIT_DIALECTS.map((dialect): Fault => ({ do: "limited", dialect, seconds: 20 })),
+    LIMIT_DIALECTS.map((dialect): Fault => ({ kind: "limited", dialect, seconds: 20 })),
   );
   share(
     rates.failedBefore,
-    statuses.map((status) => ({ do: "status", status, when: "before" })),
+    statuses.map((status) => ({ kind: "status", status, when: "before" })),
   );
   share(
     rates.failedAfter,
-    statuses.map((status) => ({ do: "status", status, when: "after" })),
+    statuses.map((status) => ({ kind: "status", status, when: "after" })),
   );
   share(rates.spoiltBodies, [
-    { do: "body", body: "html" },
-    { do: "body", body: "truncated" },
-    { do: "body", body: "empty" },
-    { do: "body", body: "garbage" },
-    { do: "body", body: "wrong-types" },
+    { kind: "body", body: "html" },
+    { kind: "body", body: "truncated" },
+    { kind: "body", body: "empty" },
+    { kind: "body", body: "garbage" },
+    { kind: "body", body: "wrong-types" },
   ]);
-  const deliver = (total: number, mishaps: readonly DeliveryFault[]): void => {
+  const deliver = (total: number, faults: readonly DeliveryFault[]): void => {
     if (total > 0)
       for (const agent of handles)
-        for (const mishap of mishaps) network.faults.addDelivery({ mishap, match: { agent }, probability: total / mishaps.length });
+        for (const fault of faults) network.faults.addDelivery({ fault, match: { agent }, probability: total / faults.length });
   };
-  deliver(rates.lostDeliveries, [{ do: "lost" }]);
-  deliver(rates.wrongSignatures, [{ do: "wrong-signature" }]);
-  deliver(rates.doubledDeliveries, [{ do: "twice" }]);
-  deliver(rates.reorderedDeliveries, [{ do: "reorder" }]);
+  deliver(rates.lostDeliveries, [{ kind: "lost" }]);
+  deliver(rates.wrongSignatures, [{ kind: "wrong-signature" }]);
+  deliver(rates.doubledDeliveries, [{ kind: "twice" }]);
+  deliver(rates.reorderedDeliveries, [{ kind: "reorder" }]);
   deliver(
     rates.lateDeliveries,
-    [MINUTE, 10 * MINUTE, 2 * HOUR].map((ms) => ({ do: "late", ms })),
+    [MINUTE, 10 * MINUTE, 2 * HOUR].map((ms) => ({ kind: "late", ms })),
   );
 }
 

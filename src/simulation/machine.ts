@@ -15,7 +15,7 @@ import { ConnectionLost } from "../local-network/server/exchange.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import { createRuntime, type Runtime } from "../runtime/runtime.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
+import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
 import type { Disk } from "./disk.ts";

@@ -16,7 +16,7 @@ export interface Setting {
   readonly residents?: ResidentOptions;
   readonly assume?: Partial<Assumptions>;
   /** Injects each fault into this share of the requests. */
-  readonly mishaps?: readonly { readonly share: number; readonly mishap: Fault }[];
+  readonly faults?: readonly { readonly share: number; readonly fault: Fault }[];
 }
 
 /** Few activities of residents, so that a year passes in minutes: a task every half hour, a post every ten minutes. */
@@ -32,15 +32,15 @@ export const SITUATIONS = {
   /** Twelve residents post, reply and offer jobs. */
   lively: { residents: {} },
   /** One answer in five is lost after its effect. */
-  "lost-replies": { residents: {}, mishaps: [{ share: 0.2, mishap: { do: "lose-reply" } }] },
+  "lost-replies": { residents: {}, faults: [{ share: 0.2, fault: { kind: "lose-reply" } }] },
   /** Half of all requests are answered 429 although the limits have room. */
-  limited: { residents: {}, mishaps: [{ share: 0.5, mishap: { do: "limited", dialect: "seconds", seconds: 5 } }] },
+  limited: { residents: {}, faults: [{ share: 0.5, fault: { kind: "limited", dialect: "seconds", seconds: 5 } }] },
   /** One request in ten is answered 503, before or after its effect. */
   failing: {
     residents: {},
-    mishaps: [
-      { share: 0.05, mishap: { do: "status", status: 503, when: "before" } },
-      { share: 0.05, mishap: { do: "status", status: 503, when: "after" } },
+    faults: [
+      { share: 0.05, fault: { kind: "status", status: 503, when: "before" } },
+      { share: 0.05, fault: { kind: "status", status: 503, when: "after" } },
     ],
   },
   /** Reads miss what was written within the last twenty seconds. */
@@ -81,7 +81,7 @@ export function networkSituation({
 }: SituationOptions = {}): NetworkSituation {
   const setting: Setting = SITUATIONS[situation];
   const network = createLocalNetwork(defined({ clock, random: seededRandom(seed), residents: setting.residents, assume: setting.assume }));
-  for (const { share, mishap } of setting.mishaps ?? []) network.faults.add({ mishap, probability: share });
+  for (const { share, fault } of setting.faults ?? []) network.faults.add({ fault, probability: share });
   network.start();
   return {
     clock,

@@ -90,7 +90,7 @@ export async function stage(options: TestStageOptions): Promise<TestStage> {
   const { situation = "empty", set = "b", specialists: definitions, fetch: _answers, crowd, ...rest } = options;
   const specialists = checkedDefinitions(definitions);
   if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist on the stage, got none");
-  const { residents, assume, mishaps = [] }: Setting = SITUATIONS[situation];
+  const { residents, assume, faults = [] }: Setting = SITUATIONS[situation];
   const profile = options.profile ?? shippedProfile(set);
   for (const { tier } of specialists) limitsOf(tier, profile); // throws for a tier that the network does not have
   const opened = openStage(
@@ -110,8 +110,7 @@ export async function stage(options: TestStageOptions): Promise<TestStage> {
   );
   const { network, machine } = opened;
   const handles = specialists.map(({ handle }): string => handle);
-  for (const { share, mishap } of mishaps)
-    for (const agent of handles) network.faults.add({ mishap, probability: share, match: { agent } });
+  for (const { share, fault } of faults) for (const agent of handles) network.faults.add({ fault, probability: share, match: { agent } });
   network.start();
   if (crowd !== undefined) opened.crowd.start();
   machine.boot();

@@ -109,7 +109,7 @@ function selfReply(me: RunRequest["me"], post: PostLike | undefined): IntentRefu
 /** Throws `Refused` (`value_invalid`) for data that is too long. */
 export function bounded(data: Json): Json {
   const json = storable("data", data);
-  if (JSON.stringify(json).length > MAX_DATA_BYTES)
+  if (Buffer.byteLength(JSON.stringify(json)) > MAX_DATA_BYTES)
     throw new Refused("value_invalid", `expected data to be at most ${MAX_DATA_BYTES} bytes of JSON`);
   return json;
 }

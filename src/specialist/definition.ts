@@ -9,7 +9,7 @@ import type { Act, ActFor, OnPileUp } from "./act.ts";
 /** Start of a new watch: new items from now on, all items, or those since a date. */
 export type WatchFrom = "now" | "start" | (string & {});
 
-/** Where a watched list begins, and how old an item may be. */
+/** The begin of a watched list, and the age that an item may have. */
 export interface FeedWatch {
   /** Default `"now"`. */
   readonly from?: WatchFrom;

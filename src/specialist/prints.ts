@@ -26,7 +26,7 @@ export interface Prints {
 }
 
 const printers = new AsyncLocalStorage<Printer>();
-/** Without it nobody asks whose handling prints, and a handling needs no context of its own. */
+/** True once streams are captured. */
 let isCaptured = false;
 
 /** A class, because every handling has one, and few print. */
@@ -39,7 +39,7 @@ class LogPrinter implements Printer, Prints {
   }
 
   during<Result>(work: () => Result): Result {
-    return isCaptured ? printers.run(this, work) : work();
+    return printers.run(this, work);
   }
 
   print(name: StreamName, text: string): void {
@@ -65,8 +65,11 @@ class LogPrinter implements Printer, Prints {
 
 /** `log` is asked for when something is printed. */
 export function collectPrints(log: () => Logger): Prints {
-  return new LogPrinter(log);
+  return isCaptured ? new LogPrinter(log) : UNCAPTURED;
 }
+
+/** Text goes where it was printed, and nobody asks whose it is: a handling needs no context of its own. */
+const UNCAPTURED: Prints = { during: (work) => work(), flush: () => undefined };
 
 export interface CapturedPrints {
   /** Text printed outside any handling goes to this log from now on. */

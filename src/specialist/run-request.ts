@@ -90,7 +90,8 @@ export function storable(what: string, value: unknown, code: ErrorCode = "value_
     throw new Refused(code, `expected ${what} to be JSON, got ${lost}`, {
       hint: "give plain objects, lists, texts and numbers, such as await answer.json()",
     });
-  if (text.length > MAX_VALUE_BYTES)
-    throw new Refused("value_invalid", `expected ${what} to be at most ${MAX_VALUE_BYTES} bytes of JSON, got ${text.length}`);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_VALUE_BYTES)
+    throw new Refused("value_invalid", `expected ${what} to be at most ${MAX_VALUE_BYTES} bytes of JSON, got ${bytes}`);
   return JSON.parse(text) as Json;
 }

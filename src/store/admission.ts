@@ -44,18 +44,20 @@ export interface Completion {
   readonly attempt: Attempt;
   readonly end: AttemptEnd;
   readonly outcome: OutcomeClass;
-  readonly status?: number;
-  readonly note?: string;
+  readonly status?: number | undefined;
+  readonly note?: string | undefined;
   readonly now: number;
   /** Result of the answer's `Date` for the clock that dates rows: applied before anything else. */
-  readonly heard?: ObservedTime;
-  readonly intent?: {
-    readonly seq: number;
-    readonly id: IntentId;
-    readonly change: IntentChange<TargetOf<"answer">>;
-  };
+  readonly heard?: ObservedTime | undefined;
+  readonly intent?:
+    | {
+        readonly seq: number;
+        readonly id: IntentId;
+        readonly change: IntentChange<TargetOf<"answer">>;
+      }
+    | undefined;
   /** The cost stated by the network; without it, the whole hold counts. */
-  readonly paid?: Paid;
+  readonly paid?: Paid | undefined;
   /** Receipts and other events of the runtime. */
   readonly events: readonly NewEvent[];
   readonly watches: readonly WatchWrite[];

@@ -65,11 +65,11 @@ export interface Registration {
 /** Reliability of a specialist's webhooks, kept over restarts. */
 export interface StoredCoverage {
   /** Events reported by deliveries. */
-  readonly told: number;
+  readonly reported: number;
   /** Events found only by polls. */
   readonly missed: number;
   readonly missedInRow: number;
-  readonly lastToldAt: number | undefined;
+  readonly lastReportedAt: number | undefined;
   /** Kinds of events that deliveries have reported. */
   readonly kinds: readonly string[];
 }

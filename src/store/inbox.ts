@@ -59,9 +59,6 @@ export const MAX_RETRIED = 1_000;
 /** Most waiting events of one specialist; beyond it the specialist's deliveries wait. */
 export const MAX_EVENTS_WAITING = 1_000;
 
-/** Handlings without an end after which an event is parked: it may be the cause of the crashes. */
-export const MAX_CRASHES = 3;
-
 export interface InboxStore {
   /** Inserts new events and moves the cursors, in one transaction. Returns the new events. */
   putEvents(arrival: Arrival, now: number): Promise<{ readonly fresh: readonly NewEvent[]; readonly known: number }>;

@@ -1,5 +1,19 @@
 /** The ledger of a store without the rest: for a store that charges to it and keeps everything else itself. */
-import type { Ledger } from "./store.ts";
+import type { AdmissionStore } from "./admission.ts";
+import type { ControlStore } from "./controls.ts";
+import type { HoldStore } from "./holds.ts";
+import type { MetadataStore } from "./metadata.ts";
+
+/**
+ * The part of a store that a dry run shares with the project: usage of keys, spending, and a person's stops. A dry run keeps everything
+ * else to itself.
+ */
+export interface Ledger extends AdmissionStore, ControlStore, HoldStore, MetadataStore {
+  /** At the start of a process that does not recover the rest of the store: continues the ledger's time. */
+  beginLedger(now: number): Promise<void>;
+  /** Stores that time has passed, so that a crash does not forget it: the windows of quota age by it. */
+  passTime(now: number): Promise<void>;
+}
 
 /** Passing a whole store as its ledger would bring the rest along. Every name is listed here, or this does not compile. */
 export function ledgerOf(store: Ledger): Ledger {

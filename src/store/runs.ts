@@ -9,7 +9,7 @@ export interface FinishedRun {
   readonly specialist: Handle;
   readonly now: number;
   /** The specialist's own value, if the run changed it. */
-  readonly state?: JsonObject;
+  readonly state?: JsonObject | undefined;
   readonly intents: readonly DraftIntent[];
   /** The caps on conversation; an infinite one is not counted. */
   readonly caps: BrakeCaps;

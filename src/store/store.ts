@@ -2,13 +2,11 @@
 import type { InboxStore } from "./inbox.ts";
 import type { SourceStore } from "./sources.ts";
 import type { RunStore } from "./runs.ts";
-import type { AdmissionStore } from "./admission.ts";
+import type { Ledger } from "./ledger.ts";
 import type { SpecialistStore } from "./specialists.ts";
-import type { ApprovalStore, ControlStore } from "./controls.ts";
+import type { ApprovalStore } from "./controls.ts";
 import type { HistoryStore, Retention } from "./history.ts";
 import type { NetworkStateStore } from "./network-state.ts";
-import type { MetadataStore } from "./metadata.ts";
-import type { HoldStore } from "./holds.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import type { OutboxStore } from "./outbox.ts";
 
@@ -20,17 +18,6 @@ export interface Recovered {
   readonly attempts: number;
   /** Set if the store was restored from a copy of this time: everything that may have been done since is in doubt first. */
   readonly restoredFrom?: number;
-}
-
-/**
- * The part of a store that a dry run shares with the project: usage of keys, spending, and a person's stops. A dry run keeps everything
- * else to itself.
- */
-export interface Ledger extends AdmissionStore, ControlStore, MetadataStore, HoldStore {
-  /** At the start of a process that does not recover the rest of the store: continues the ledger's time. */
-  beginLedger(now: number): Promise<void>;
-  /** Stores that time has passed, so that a crash does not forget it: the windows of quota age by it. */
-  passTime(now: number): Promise<void>;
 }
 
 /**

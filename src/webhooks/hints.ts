@@ -5,7 +5,7 @@ import { DAY, SECOND } from "../core/units.ts";
 import { readsFor, type NeededRead } from "./interpret.ts";
 import { MERGE_MS, nudgesFor, wakeFor } from "./process-deliveries.ts";
 import type { Member } from "../gateway/member.ts";
-import { NOTHING_TOLD } from "../polling/webhook-coverage.ts";
+import { NOTHING_REPORTED } from "../polling/webhook-coverage.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import type { Nudge } from "../store/deliveries.ts";
 
@@ -64,7 +64,7 @@ export function createHints(parts: WebhookDependencies): Hints {
 }
 
 /**
- * Reads the lists of those that an earlier process was told of by webhook, since this one has no receiver: their next polls may be half an
+ * Reads the lists whose news an earlier process got by webhook, since this one has no receiver: their next polls may be half an
  * hour away.
  */
 export async function pollWithoutReceiver(parts: WebhookDependencies, members: readonly Member[]): Promise<void> {
@@ -73,8 +73,8 @@ export async function pollWithoutReceiver(parts: WebhookDependencies, members: r
   const hints = createHints(parts);
   for (const member of members) {
     const { handle } = member.specialist;
-    if ((known.get(handle)?.told ?? 0) === 0) continue;
+    if ((known.get(handle)?.reported ?? 0) === 0) continue;
     hints.ask(member, readsFor(undefined));
-    await store.saveWebhookHealth(handle, NOTHING_TOLD, clock.now());
+    await store.saveWebhookHealth(handle, NOTHING_REPORTED, clock.now());
   }
 }

@@ -30,7 +30,7 @@ export type Meaning =
       readonly word: string;
       readonly events: readonly NewEvent[];
       readonly looks: readonly NeededRead[];
-      readonly told: readonly ReportedNews[];
+      readonly reports: readonly ReportedNews[];
     }
   /** The post has to be read first; `thread` is its thread, as far as known. */
   | {
@@ -39,7 +39,7 @@ export type Meaning =
       readonly post: string;
       readonly as: PostKind;
       readonly thread: string | undefined;
-      readonly told: readonly ReportedNews[];
+      readonly reports: readonly ReportedNews[];
     }
   /** The network's Guardian decided on one of our actions. */
   | { readonly kind: "decision"; readonly word: string; readonly decision: Decision; readonly body: JsonObject }
@@ -49,14 +49,14 @@ export type Meaning =
       readonly word: string;
       readonly job: string;
       readonly looks: readonly NeededRead[];
-      readonly told: readonly ReportedNews[];
+      readonly reports: readonly ReportedNews[];
     }
   /** Something happened that a read will show. */
   | {
       readonly kind: "hint";
       readonly word: string | undefined;
       readonly looks: readonly NeededRead[];
-      readonly told: readonly ReportedNews[];
+      readonly reports: readonly ReportedNews[];
     }
   /** Nothing handles this. */
   | { readonly kind: "unhandled"; readonly word: string }
@@ -109,22 +109,25 @@ export function hintedReads(
   webhooks: Profile["webhooks"],
 ): readonly NeededRead[] {
   const body = parseJson(utf8(hint.body) ?? "");
-  const word = (isObject(body) ? kindOf(body, webhooks) : undefined) ?? hint.kind;
+  const word = isObject(body) ? kindOf(body, webhooks, hint.kind) : hint.kind;
   return readsFor(word !== undefined && Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined);
 }
 
-export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: string | undefined }, meant: Meant): Meaning {
-  const text = utf8(delivery.body);
+/** A delivery, with its body as text if that is known. */
+type Readable = { readonly body: Uint8Array; readonly kind: string | undefined; readonly text?: string | undefined };
+
+export function meaningOf(delivery: Readable, meant: Meant): Meaning {
+  const text = delivery.text ?? utf8(delivery.body);
   if (text === undefined) return { kind: "unreadable", why: "the body is not UTF-8" };
   const body = parseJson(text);
   if (!isObject(body)) return { kind: "unreadable", why: "the body is not a JSON object within the depth limit" };
   const { webhooks } = meant.profile;
-  const word = kindOf(body, webhooks) ?? delivery.kind;
-  if (word === undefined) return { kind: "hint", word: undefined, looks: readsFor(undefined), told: [] };
+  const word = kindOf(body, webhooks, delivery.kind);
+  if (word === undefined) return { kind: "hint", word: undefined, looks: readsFor(undefined), reports: [] };
   const decision = Object.hasOwn(webhooks.decisions, word) ? webhooks.decisions[word] : undefined;
   if (decision !== undefined) return { kind: "decision", word, decision, body };
   const kind = Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined;
-  const object = objectOf(body, webhooks);
+  const object = objectOf(body, webhooks, word);
   switch (kind) {
     case "post.created":
     case "reply.created":
@@ -148,12 +151,20 @@ export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: 
   }
 }
 
-/** The network's word for the event, for counting and display. */
-export function kindOf(body: JsonObject, webhooks: Profile["webhooks"]): string | undefined {
-  return firstAt(body, fieldPaths(webhooks.kind), (found) =>
-    typeof found === "string" && /^[\w.:/-]{1,100}$/.test(found) ? found : undefined,
-  );
+/** The network's word for the event, with the state of its object where the profile gives both together a meaning. */
+export function kindOf(body: JsonObject, webhooks: Profile["webhooks"], stated?: string): string | undefined {
+  const word = firstAt(body, fieldPaths(webhooks.kind), (found) => (isWord(found) ? found : undefined)) ?? stated;
+  const state = firstAt(body, fieldPaths(webhooks.state), (found) => (isWord(found) ? found : undefined));
+  const both = `${word} ${state}`;
+  const isKnown = state !== undefined && (Object.hasOwn(webhooks.kinds, both) || Object.hasOwn(webhooks.decisions, both));
+  return word !== undefined && isKnown ? both : word;
 }
+
+function isWord(found: Json): found is string {
+  return typeof found === "string" && /^[\w.:/-]+(?: [\w.:/-]+)*$/.test(found) && found.length <= MAX_WORD_LENGTH;
+}
+
+const MAX_WORD_LENGTH = 100;
 
 /** Returns true if the body identifies its delivery. In a body without an envelope, `id` is that of the object. */
 export function namesItself(body: Uint8Array, webhooks: Profile["webhooks"]): boolean {
@@ -163,9 +174,11 @@ export function namesItself(body: Uint8Array, webhooks: Profile["webhooks"]): bo
   return id !== undefined && (objectOf(parsed, webhooks) !== parsed || id !== readId(parsed["id"] ?? null));
 }
 
-/** The object of a delivery: inside its envelope, or the envelope itself. */
-export function objectOf(body: JsonObject, webhooks: Profile["webhooks"]): JsonObject {
-  return firstAt(body, fieldPaths(webhooks.object), (found) => (isObject(found) ? found : undefined)) ?? body;
+/** The object of a delivery: inside its envelope, where its kind says, or the envelope itself. */
+export function objectOf(body: JsonObject, webhooks: Profile["webhooks"], word = ""): JsonObject {
+  const own = [word, word.slice(0, Math.max(0, word.lastIndexOf(" ")))].find((one) => Object.hasOwn(webhooks.objects, one));
+  const paths = own === undefined ? webhooks.object : (webhooks.objects[own] ?? []);
+  return firstAt(body, fieldPaths(paths), (found) => (isObject(found) ? found : undefined)) ?? body;
 }
 
 type Read = { readonly post: Post; readonly job: Job; readonly agent: Agent };
@@ -180,23 +193,23 @@ function recordOf<Name extends keyof Read>({ profile }: Meant, name: Name, objec
 function postMeaning(word: string, as: PostKind, post: Post | undefined, meant: Meant): Meaning {
   if (post === undefined) return ofSome(word, as);
   const thread = post.parentId;
-  const told: readonly ReportedNews[] = [{ news: postNews(post.id) }];
+  const reports: readonly ReportedNews[] = [{ news: postNews(post.id) }];
   if (post.content === undefined || (post.authorId === undefined && post.authorHandle === undefined)) {
     // New posts by others cost one read of the feed, however many there are.
-    if (as === "post.created") return { kind: "hint", word, looks: readsFor(as), told };
-    return { kind: "fetch", word, post: post.id, as, thread, told };
+    if (as === "post.created") return { kind: "hint", word, looks: readsFor(as), reports };
+    return { kind: "fetch", word, post: post.id, as, thread, reports };
   }
-  return { kind: "events", word, events: postEvents(post, as, meant), looks: [], told };
+  return { kind: "events", word, events: postEvents(post, as, meant), looks: [], reports };
 }
 
 /** One unnamed event of the kind. */
 function ofSome(word: string, kind: string): Meaning {
-  return { kind: "hint", word, looks: readsFor(kind), told: [{ oneOf: kind }] };
+  return { kind: "hint", word, looks: readsFor(kind), reports: [{ oneOf: kind }] };
 }
 
 /** The delivery contains the whole event, so no read is needed. */
 function happened(word: string, ...events: readonly NewEvent[]): Meaning {
-  return { kind: "events", word, events, looks: [], told: events.map((event) => ({ news: newsOf(event) })) };
+  return { kind: "events", word, events, looks: [], reports: events.map((event) => ({ news: newsOf(event) })) };
 }
 
 /** The events of a complete post; shared with fetched posts. Old posts yield none. */
@@ -227,7 +240,7 @@ function likeMeaning(word: string, post: Post | undefined, object: JsonObject, {
   const occurrence = post.likedBy !== undefined ? liker?.id : post.votes;
   if (occurrence === undefined) {
     const looks: readonly NeededRead[] = [{ kind: "thread", object: post.id, follow: false }];
-    return { kind: "hint", word, looks, told: [{ oneOf: likesOf(post.id) }] };
+    return { kind: "hint", word, looks, reports: [{ oneOf: likesOf(post.id) }] };
   }
   if (!feed.handles("post.liked") || (liker !== undefined && liker.id === feed.accountId)) return happened(word);
   const payload = {
@@ -251,7 +264,7 @@ function listedMeaning(word: string, job: Job | undefined, { jobs, networkNow }:
   const now = networkNow();
   if (job === undefined) return ofSome(word, "job.listed");
   if (job.title === undefined || mustBeRead(job, jobs, now))
-    return { kind: "hint", word, looks: readsFor("job.listed"), told: [{ news: eventId("job.listed", job.id) }] };
+    return { kind: "hint", word, looks: readsFor("job.listed"), reports: [{ news: eventId("job.listed", job.id) }] };
   const { events } = readJobs([job], { seen: [], startedAt: 0 }, jobs, now);
   return happened(word, ...events.map((event): NewEvent => ({ ...event, via: "webhook" })));
 }
@@ -260,8 +273,8 @@ function listedMeaning(word: string, job: Job | undefined, { jobs, networkNow }:
 function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
   if (job === undefined) return ofSome(word, kind);
   const looks: readonly NeededRead[] = [{ kind: "job", object: job.id, follow: kind === "job.assigned" }];
-  const told = [{ news: jobNews(job.id) }];
-  return kind === "job.rejected" ? { kind: "rejection", word, job: job.id, looks, told } : { kind: "hint", word, looks, told };
+  const reports = [{ news: jobNews(job.id) }];
+  return kind === "job.rejected" ? { kind: "rejection", word, job: job.id, looks, reports } : { kind: "hint", word, looks, reports };
 }
 
 function followerMeaning(word: string, agent: Agent | undefined, { feed, handles }: Meant): Meaning {

@@ -34,11 +34,18 @@ type Fetch = Extract<Meaning, { readonly kind: "fetch" }>;
 /** The result without the delivery's identity. */
 type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind">;
 
+/** A delivery, with its body as text if that is known already. */
+type ReceivedDelivery = NewDelivery & { readonly text?: string | undefined };
+
 /**
  * Stores a delivery, and processes it in the same transaction if its bytes alone determine the result. Resolves once it is on disk; the
  * following work begins earlier, since its writes reach the disk later.
  */
-export function receiveDelivery(parts: WebhookDependencies, member: Member, delivery: NewDelivery): Promise<"stored" | "known" | "full"> {
+export function receiveDelivery(
+  parts: WebhookDependencies,
+  member: Member,
+  delivery: ReceivedDelivery,
+): Promise<"stored" | "known" | "full"> {
   const now = parts.clock.now();
   const read = readPlainly(delivery, meantFor(parts, member), now);
   const onStored = (fresh: readonly NewEvent[], waits: boolean): void => {
@@ -79,7 +86,7 @@ export function readsAgain(
 }
 
 function readPlainly(
-  delivery: Pick<NewDelivery, "kind" | "body">,
+  delivery: Parameters<typeof meaningOf>[0],
   meant: Meant,
   now: number,
 ): { readonly meaning: Meaning; readonly end: End | undefined } | undefined {
@@ -179,7 +186,7 @@ function wordOf(meaning: Meaning): string | undefined {
 function tellHealth({ profile, coverage }: WebhookDependencies, { specialist }: Member, meaning: Meaning): void {
   const word = wordOf(meaning);
   const kind = word !== undefined && Object.hasOwn(profile.webhooks.kinds, word) ? profile.webhooks.kinds[word] : undefined;
-  if (kind !== undefined && "told" in meaning) coverage.told(specialist.handle, kind, meaning.told);
+  if (kind !== undefined && "reports" in meaning) coverage.reported(specialist.handle, kind, meaning.reports);
 }
 
 function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {

@@ -18,7 +18,7 @@ export async function decidePending(
   { decision, body, word }: Decided,
 ): Promise<{ readonly state: "done" | "parked"; readonly note?: string }> {
   const { store, clock, profile, announcer } = parts;
-  const object = objectOf(body, profile.webhooks);
+  const object = objectOf(body, profile.webhooks, word);
   const reference = referenceOf(profile, object);
   const intent = intentFor(await pendingOf(parts, member), reference, body);
   if (intent === undefined) return { state: "parked", note: `${word}: no single action of ours waits for it` };

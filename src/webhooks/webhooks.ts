@@ -227,15 +227,15 @@ class Reception implements Webhooks {
   }
 
   #deliveryState(handle: Handle): Pick<SpecialistWebhooks, "state" | "lastAt"> {
-    const { state, lastToldAt } = this.#parts.coverage.of(handle);
-    const lastAt = this.#lastAt.get(handle) ?? lastToldAt;
+    const { state, lastReportedAt } = this.#parts.coverage.of(handle);
+    const lastAt = this.#lastAt.get(handle) ?? lastReportedAt;
     if (lastAt !== undefined) return { state: state === "unhealthy" ? "stopped" : "working", lastAt };
     return { state: this.#registrations.get(handle)?.kind === "registered" ? "unproven" : "unregistered" };
   }
 
   #accepted(handle: Handle): void {
     const { coverage, log, clock } = this.#parts;
-    if (this.#lastAt.get(handle) === undefined && coverage.of(handle).lastToldAt === undefined)
+    if (this.#lastAt.get(handle) === undefined && coverage.of(handle).lastReportedAt === undefined)
       log.info("its first webhook delivery was accepted", { handle });
     this.#lastAt.set(handle, clock.now());
   }
@@ -296,7 +296,7 @@ class Reception implements Webhooks {
       rememberSecret(this.#parts, this.#settings.networkSecrets, handle, now);
       if (state.kind === "registered") {
         coverage.resume(handle);
-        // Nobody was told of what happened before it was made.
+        // No delivery reported what happened before it was made.
         if (state.isNew === true && coverage.of(handle).state !== "unknown") this.#readLists(member);
       }
       if (state.kind === "notNeeded") return;

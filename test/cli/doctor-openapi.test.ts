@@ -35,7 +35,7 @@ test("a network that serves its document is drafted without a line from a person
   const file = readFileSync(join(cwd, "profile.yaml"), "utf8");
   expect(file).toContain(spoken.documented.b["posts.reply"]?.path.replace("{target}", ":id"));
   expect(file).toMatch(/# a guess: .+; settle it: .+/);
-  expect(first.stdout).toMatch(/doubts? to settle:\n( {2}[\w., -]+: .+\n)+/);
+  expect(first.stdout).toMatch(/doubts? to resolve:\n( {2}[\w., -]+: .+\n)+/);
   expect(network.truth.effects({ agent: "scout" })).toEqual([]);
   expect(looks).toEqual(["/openapi.json"]);
   const second = await doctor("--diff", "profile.yaml");

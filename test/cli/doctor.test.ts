@@ -81,7 +81,7 @@ test("says of each thing that changed what it was and is", async () => {
   const { stdout } = await doctor("--diff", "before.yaml");
   expect(stdout).toMatch(/changed since then:\n/);
   expect(stdout).toMatch(/^ {2}lists\.post: \["entries"\] -> \["[\w.]+"\]$/m);
-  expect(stdout).toMatch(/^ {2}records\.post\.content: \(not said\) -> /m);
+  expect(stdout).toMatch(/^ {2}records\.post\.content: \(not stated\) -> /m);
   expect(stdout).not.toMatch(/^ {2}(operations|statuses|guesses)/m);
 });
 

@@ -26,10 +26,10 @@ test("says in one sentence how soon a specialist sees news, what that takes, and
   expect(code).toBe(0);
   const text = stdout;
   expect(text).toContain(
-    "twin (free) looks at the feed every 3m 26s and sees news after 51s, at worst 13m 43s: its polls and schedules take 420 of 500 calls a day and 18 of 60 an hour.",
+    "twin (free) polls the feed every 3m 26s and sees news after 51s, at worst 13m 43s: its polls and schedules take 420 of 500 calls a day and 18 of 60 an hour.",
   );
   expect(text).toMatch(
-    /chatter \(free\) looks at the feed .*: its polls and schedules take \d+ of 500 calls a day, used up after \d+h.*, and \d+ of 60 an hour, used up after \d+m/,
+    /chatter \(free\) polls the feed .*: its polls and schedules take \d+ of 500 calls a day, used up after \d+h.*, and \d+ of 60 an hour, used up after \d+m/,
   );
   expect(text).toContain("chatter wants 1440 calls a day of 500: the excess will wait");
   expect(text).toContain("poll public lists for each other");

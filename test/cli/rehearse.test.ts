@@ -220,3 +220,16 @@ describe("a mistake is taught:", () => {
     expect(JSON.parse(one.stdout)).toMatchObject({ handle: "quill" });
   });
 });
+
+test("a tool is answered by the recording, and refused without an answer", async () => {
+  const handler = `async (post, act) => void act.reply(post, (await act.tool("weather/forecast", { city: "Bern" })).text)`;
+  const { root, write } = project({
+    "retinue.config.yaml": "mcp: {weather: {command: /nowhere/server}}\n",
+    "agents/scout.mjs": `export default { handle: "scout", may: ["posts.reply"], tools: ["weather/forecast"], on: { "post.created": ${handler} } };`,
+    "event.json": JSON.stringify({ ...EVENT, tools: { "weather/forecast": "sunny" } }),
+  });
+  const rehearse = () => inProcess(["rehearse", "scout", "event.json", "--json"], { cwd: root });
+  expect(JSON.parse((await rehearse()).stdout)).toMatchObject({ ok: true, intents: [{ input: { content: "sunny" } }] });
+  write("event.json", JSON.stringify(EVENT));
+  expect(JSON.parse((await rehearse()).stdout)).toMatchObject({ ok: false, error: { code: "no_tool" } });
+});

@@ -46,7 +46,7 @@ test("a watchdog of another process gets no messages", { timeout: 30 * SECOND },
 
 test("messages that cannot be sent are told, and stop nothing", { timeout: 30 * SECOND }, async (context) => {
   const { run } = await managed(context, "echo no such socket >&2; exit 1", {});
-  const line = await run.saying((said) => textIn(said, "message") === "the service manager could not be told");
+  const line = await run.saying((said) => textIn(said, "message") === "the service manager could not be notified");
   expect(line).toMatchObject({
     level: "warn",
     fields: { sent: "READY=1 STATUS=working", message: expect.stringContaining("no such socket") as string },

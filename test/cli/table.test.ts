@@ -26,7 +26,7 @@ function shown({ columns, titles, rows }: Shown): readonly string[] {
   return text.split("\n").slice(0, -1);
 }
 
-const STATUS = ["specialist", "tier", "done", "to do", "jobs", "this hour", "this day", "spent", "next look"];
+const STATUS = ["specialist", "tier", "done", "to do", "jobs", "this hour", "this day", "spent", "next poll"];
 const LONG = "a-specialist-with-a-handle-as-long-as-the-network-allows-handles";
 
 describe("a table", () => {

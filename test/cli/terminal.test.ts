@@ -107,7 +107,7 @@ const SNAPSHOT: Snapshot = {
       {
         handle: SCOUT,
         state: "unregistered",
-        health: { state: "healthy", told: 1, missed: 0, missedInRow: 0, lastToldAt: AT },
+        health: { state: "healthy", reported: 1, missed: 0, missedInRow: 0, lastReportedAt: AT },
         registration: { kind: "deferred", why: WORD },
         deliveries: [{ kind: WORD, state: "parked", count: 1 }],
       },

@@ -1,5 +1,6 @@
 /** Errors: the class says what to do, the code says what happened, and a second copy of the package is recognised. */
 import { expect, test } from "vitest";
+import type * as Errors from "../../src/core/errors.ts";
 import { errorClass, Fatal, isRetinueError, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../src/core/errors.ts";
 
 test("an error keeps its code, its details and its cause, and has the name of its class", () => {
@@ -22,7 +23,7 @@ test("only a retryable error states a time, and it may state none", () => {
 
 test("an error of another copy of the package is recognised, and so is a class derived from it", async () => {
   const address = "../../src/core/errors.ts?second-copy";
-  const other: typeof import("../../src/core/errors.ts") = await import(address);
+  const other: typeof Errors = await import(address);
   class ProfileInvalid extends other.Misconfigured {}
   const invalid: unknown = new ProfileInvalid("profile_invalid", "here");
   expect(invalid instanceof RetinueError).toBe(false);

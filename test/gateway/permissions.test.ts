@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { resolveProfile } from "../../src/contract/profile/profile.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { lackedBy, lacksOf, operationRules } from "../../src/gateway/permissions.ts";
+import { lackedBy, lacksOf, limitsOf, operationRules } from "../../src/gateway/permissions.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 
 const profile = resolveProfile({ extends: "set-b", tiers: { free: { lacks: ["jobs.create", "agents.list"] } } });
@@ -28,4 +28,22 @@ test("what a tier or a trust tier lacks of what a specialist may do is told befo
     expect.stringContaining('posts.reply while its trust on set-b is "newcomer"'),
   ]);
   expect(lacksOf(trusting, createSpecialist({ handle: "scout", tier: "pro", may }))).toHaveLength(1);
+});
+
+test.each([
+  [
+    { perHour: 40, perDay: null },
+    { perHour: 40, perDay: 960 },
+  ],
+  [
+    { perHour: null, perDay: 500 },
+    { perHour: 500, perDay: 500 },
+  ],
+  [
+    { perHour: null, perDay: null },
+    { perHour: 10_000, perDay: 240_000 },
+  ],
+  [{ perHour: 40 }, { perHour: 40, perDay: 5_000 }],
+])("a tier with %j counts %j", (starter, limits) => {
+  expect(limitsOf("starter", resolveProfile({ extends: "set-b", tiers: { starter } }))).toEqual(limits);
 });

@@ -31,7 +31,7 @@ test("events about it, actions on it and its watch are found, under the watch's 
   expect(found).toMatchObject({ id: "j1", about: "object", what: "job", state: "applied", since: began });
   expect(found?.found?.map(({ about }) => about).toSorted()).toEqual(["event", "intent", "watch"]);
   expect(found?.found?.find(({ about }) => about === "watch")?.reasons).toEqual([
-    { rule: "followed", message: "it is followed, and looked at again", until: clock.now() + MINUTE },
+    { rule: "followed", message: "it is followed, and checked again", until: clock.now() + MINUTE },
   ]);
 });
 

@@ -8,7 +8,7 @@ import { decide } from "../../src/limits/decide.ts";
 import type { AdmissionView, AttemptEnd, Verdict } from "../../src/limits/verdict.ts";
 import { GUARDIAN, scopeOf, type Cap, type Price } from "../../src/limits/spending.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
-import { ControlTable } from "../../src/store/sqlite/controls.ts";
+import { ControlTable } from "../../src/store/sqlite/control-table.ts";
 import { QuotaTable } from "../../src/store/sqlite/quota.ts";
 import type { OpenRequests } from "../../src/store/sqlite/quota-statements.ts";
 import { SpendingTable } from "../../src/store/sqlite/spending.ts";

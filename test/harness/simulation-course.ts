@@ -116,7 +116,7 @@ function habitsOf(random: Random): Partial<Assumptions> {
     retryAfter: random.pick(["seconds", "date", "none"]),
     limitHeaders: random.pick(["none", "none", "x-ratelimit", "ratelimit-draft"]),
     idempotencyKeys: random.next() < 0.1 ? "honoured" : "ignored",
-    ownVote: random.pick(["told", "told", "blank", "left-out"]),
+    ownVote: random.pick(["shown", "shown", "blank", "left-out"]),
   };
 }
 

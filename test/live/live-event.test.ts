@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { asEventId, asHandle } from "../../src/core/ids.ts";
 import { claimable, isUnchanged, liveEvent, type LiveEvent } from "../../src/live/live-event.ts";
-import { MAX_CRASHES } from "../../src/store/inbox.ts";
+import { MAX_CRASHES } from "../../src/live/live-event.ts";
 
 const NOW = 1_000;
 const eventOf = (seq: number, over: Partial<LiveEvent> = {}): LiveEvent => ({

@@ -1,4 +1,4 @@
-/** Each mishap, asked for and then seen. */
+/** Each fault, asked for and then seen. */
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { depthOf, parseJson } from "../../src/core/json.ts";
@@ -15,31 +15,31 @@ import {
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { askingByHttp, lab, records, textAt, type Heard } from "../harness/visitor.ts";
 
-/** One specialist, one mishap for its next post, and what is in the world afterwards. */
-function struck(mishap: Fault) {
+/** One specialist, one fault for its next post, and what is in the world afterwards. */
+function struck(fault: Fault) {
   const room = lab();
   const scout = room.join("scout");
-  const fault = room.network.faults.add({ mishap, times: 1, match: { operation: "posts.create" } });
+  const rule = room.network.faults.add({ fault, times: 1, match: { operation: "posts.create" } });
   const post = (): Promise<Heard> => scout.b("POST", "/v1/posts", { body: { content: "once" } });
-  return { ...room, scout, fault, post, posts: () => room.network.truth.effects({ operation: "posts.create" }).length };
+  return { ...room, scout, fault: rule, post, posts: () => room.network.truth.effects({ operation: "posts.create" }).length };
 }
 
 describe("a request", () => {
   it("is lost before it has an effect, and costs nothing", async () => {
-    const { post, posts, network } = struck({ do: "lose-request" });
+    const { post, posts, network } = struck({ kind: "lose-request" });
     await expect(post()).rejects.toThrow(ConnectionLost);
     expect(posts()).toBe(0);
     expect(network.summary().network.requests).toBe(0);
   });
 
   it("has its effect though its answer is lost", async () => {
-    const { post, posts } = struck({ do: "lose-reply" });
+    const { post, posts } = struck({ kind: "lose-reply" });
     await expect(post()).rejects.toThrow(ConnectionLost);
     expect(posts()).toBe(1);
   });
 
   it("is answered late, the effect being at once", async () => {
-    const { post, posts, clock } = struck({ do: "delay-reply", ms: 40 * SECOND });
+    const { post, posts, clock } = struck({ kind: "delay-reply", ms: 40 * SECOND });
     const answer = post();
     await clock.advance(39 * SECOND);
     expect(posts()).toBe(1);
@@ -48,7 +48,7 @@ describe("a request", () => {
   });
 
   it("reaches the network late", async () => {
-    const { post, posts, clock } = struck({ do: "delay-request", ms: 40 * SECOND });
+    const { post, posts, clock } = struck({ kind: "delay-request", ms: 40 * SECOND });
     const answer = post();
     await clock.advance(39 * SECOND);
     expect(posts()).toBe(0);
@@ -57,7 +57,7 @@ describe("a request", () => {
   });
 
   it("lands after its sender was told that the connection broke", async () => {
-    const { post, posts, clock } = struck({ do: "land-late", ms: 90 * SECOND });
+    const { post, posts, clock } = struck({ kind: "land-late", ms: 90 * SECOND });
     await expect(post()).rejects.toThrow(ConnectionLost);
     expect(posts()).toBe(0);
     await clock.advance(90 * SECOND);
@@ -65,7 +65,7 @@ describe("a request", () => {
   });
 
   it("that is still on its way when the network stops never lands", async () => {
-    const { post, network, clock } = struck({ do: "land-late", ms: 90 * SECOND });
+    const { post, network, clock } = struck({ kind: "land-late", ms: 90 * SECOND });
     await expect(post()).rejects.toThrow(ConnectionLost);
     await network.stop();
     expect(clock.pending()).toBe(0);
@@ -73,7 +73,7 @@ describe("a request", () => {
   });
 
   it.each([["delay-request"], ["delay-reply"]] as const)("under %s is lost when the network stops meanwhile", async (how) => {
-    const { post, network, clock } = struck({ do: how, ms: 90 * SECOND });
+    const { post, network, clock } = struck({ kind: how, ms: 90 * SECOND });
     const answer = post();
     const stopping = clock.advance(SECOND).then(() => network.stop());
     await expect(answer).rejects.toThrow(ConnectionLost);
@@ -82,7 +82,7 @@ describe("a request", () => {
   });
 
   it("is processed twice, and the truth says so", async () => {
-    const { post, network } = struck({ do: "twice" });
+    const { post, network } = struck({ kind: "twice" });
     expect((await post()).status).toBe(201);
     expect(network.truth.duplicates()).toHaveLength(1);
     expect(network.truth.duplicates()[0]?.map(({ text }) => text)).toEqual(["once", "once"]);
@@ -92,13 +92,13 @@ describe("a request", () => {
     ["before", 0],
     ["after", 1],
   ] as const)("fails with 503 %s its effect", async (when, effects) => {
-    const { post, posts } = struck({ do: "status", status: 503, when });
+    const { post, posts } = struck({ kind: "status", status: 503, when });
     expect((await post()).status).toBe(503);
     expect(posts()).toBe(effects);
   });
 
   it("is redirected", async () => {
-    const { post, posts } = struck({ do: "redirect", to: "https://elsewhere.example/v1/posts" });
+    const { post, posts } = struck({ kind: "redirect", to: "https://elsewhere.example/v1/posts" });
     expect((await post()).headers["location"]).toBe("https://elsewhere.example/v1/posts");
     expect(posts()).toBe(0);
   });
@@ -108,7 +108,7 @@ describe("a request", () => {
     ["challenge", 403],
     ["payment", 402],
   ] as const)("is stopped by %s with %i", async (answer, status) => {
-    const { post, posts } = struck({ do: "account", answer });
+    const { post, posts } = struck({ kind: "account", answer });
     expect((await post()).status).toBe(status);
     expect(posts()).toBe(0);
   });
@@ -131,7 +131,7 @@ const LIMITED: Readonly<Record<LimitDialect, Readonly<Record<string, string>>>> 
 
 describe("a 429", () => {
   it.each(LIMIT_DIALECTS)("speaks %s", async (dialect) => {
-    const { post, posts, network } = struck({ do: "limited", dialect, seconds: 120 });
+    const { post, posts, network } = struck({ kind: "limited", dialect, seconds: 120 });
     const refused = await post();
     expect(refused.status).toBe(429);
     expect(refused.headers).toMatchObject(LIMITED[dialect]);
@@ -154,18 +154,18 @@ const SPOILT: Readonly<Record<SpoiltBody, (heard: Heard) => void>> = {
 
 describe("an answer", () => {
   it.each(SPOILT_BODIES)("comes %s, after its effect", async (body) => {
-    const { post, posts } = struck({ do: "body", body });
+    const { post, posts } = struck({ kind: "body", body });
     SPOILT[body](await post());
     expect(posts()).toBe(1);
   });
 });
 
 describe("faults", () => {
-  it("befall only what they match, as often as they say", async () => {
+  it("are injected only into what they match, as often as they say", async () => {
     const { join, network } = lab();
     const [scout, quill] = [join("scout"), join("quill")];
     const fault = network.faults.add({
-      mishap: { do: "status", status: 500, when: "before" },
+      fault: { kind: "status", status: 500, when: "before" },
       match: { agent: "scout", writes: true, set: "b" },
       times: 2,
     });
@@ -182,7 +182,7 @@ describe("faults", () => {
     const pattern = async (seed: number): Promise<string> => {
       const { join, network } = lab({ random: seededRandom(seed) });
       const { b } = join("scout");
-      network.faults.add({ mishap: { do: "status", status: 500, when: "before" }, probability: 0.25 });
+      network.faults.add({ fault: { kind: "status", status: 500, when: "before" }, probability: 0.25 });
       let seen = "";
       for (let i = 0; i < 400; i++) seen += (await b("GET", "/v1/posts")).status === 500 ? "x" : ".";
       return seen;
@@ -197,9 +197,9 @@ describe("faults", () => {
   it("are over when removed or cleared", async () => {
     const { join, network } = lab();
     const { b } = join("scout");
-    const mishap = { do: "lose-request" } as const;
-    network.faults.add({ mishap }).remove();
-    network.faults.add({ mishap });
+    const fault = { kind: "lose-request" } as const;
+    network.faults.add({ fault }).remove();
+    network.faults.add({ fault });
     network.faults.clear();
     expect((await b("GET", "/v1/posts")).status).toBe(200);
   });
@@ -267,9 +267,9 @@ describe("over real HTTP", () => {
     const listening = await network.listen();
     const ask = askingByHttp(listening.baseUrls.b ?? "", key);
     const post = (): Promise<Heard> => ask("POST", "/posts", { body: { content: "x" } });
-    network.faults.add({ mishap: { do: "lose-reply" }, times: 1 });
+    network.faults.add({ fault: { kind: "lose-reply" }, times: 1 });
     await expect(post()).rejects.toMatchObject({ code: "ECONNRESET" });
-    network.faults.add({ mishap: { do: "body", body: "truncated" }, times: 1 });
+    network.faults.add({ fault: { kind: "body", body: "truncated" }, times: 1 });
     await expect(post()).rejects.toMatchObject({ code: "ECONNRESET" });
     expect(network.truth.effects({ operation: "posts.create" })).toHaveLength(2);
     expect((await post()).status).toBe(201);

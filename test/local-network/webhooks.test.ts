@@ -143,29 +143,29 @@ describe("webhooks", () => {
     const [scout, quill] = [join("scout"), join("quill")];
     network.start();
     await scout.b("POST", "/v1/webhooks", { body: { url: "http://127.0.0.1:1/", secret: SECRET } });
-    const arrivals = async (mishap: Parameters<typeof network.faults.addDelivery>[0]["mishap"]) => {
-      network.faults.addDelivery({ mishap, times: 1 });
+    const arrivals = async (fault: Parameters<typeof network.faults.addDelivery>[0]["fault"]) => {
+      network.faults.addDelivery({ fault, times: 1 });
       const from = clock.now();
       got.length = 0;
       await quill.b("POST", "/v1/posts", { body: { content: "news" } });
       await clock.advance(MINUTE);
       return got.map((one) => ({ ...one, after: one.at - from }));
     };
-    expect((await arrivals({ do: "late", ms: 20_000 })).map(({ after }) => after)).toEqual([20_000]);
-    expect(await arrivals({ do: "lost" })).toEqual([]);
-    const twice = await arrivals({ do: "twice" });
+    expect((await arrivals({ kind: "late", ms: 20_000 })).map(({ after }) => after)).toEqual([20_000]);
+    expect(await arrivals({ kind: "lost" })).toEqual([]);
+    const twice = await arrivals({ kind: "twice" });
     expect(twice.map(({ body }) => textAt(parseJson(body), "id"))).toEqual([
       textAt(parseJson(twice[0]?.body ?? ""), "id"),
       expect.any(String),
     ]);
     expect(new Set(twice.map(({ headers }) => headers["x-delivery-id"])).size).toBe(1);
-    const [wrong] = await arrivals({ do: "wrong-signature" });
+    const [wrong] = await arrivals({ kind: "wrong-signature" });
     expect(wrong?.headers["x-signature-256"]).not.toBe(
       `sha256=${createHmac("sha256", SECRET)
         .update(wrong?.body ?? "")
         .digest("hex")}`,
     );
-    expect((await arrivals({ do: "huge", bytes: 1_000_000 }))[0]?.body.length).toBeGreaterThan(1_000_000);
+    expect((await arrivals({ kind: "huge", bytes: 1_000_000 }))[0]?.body.length).toBeGreaterThan(1_000_000);
     await network.stop();
   });
 
@@ -174,7 +174,7 @@ describe("webhooks", () => {
     const [scout, quill] = [join("scout"), join("quill")];
     network.start();
     await scout.b("POST", "/v1/webhooks", { body: { url: "http://127.0.0.1:1/" } });
-    network.faults.addDelivery({ mishap: { do: "reorder" }, times: 2 });
+    network.faults.addDelivery({ fault: { kind: "reorder" }, times: 2 });
     const contents = (): string[] => got.map(({ body }) => textAt(parseJson(body), "data.content"));
     await quill.b("POST", "/v1/posts", { body: { content: "first" } });
     await clock.advance(SECOND);

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { Refused, Retryable } from "../../src/core/errors.ts";
 import type { Explanation } from "../../src/guardian/explanation.ts";
+import type { Frozen } from "../../src/store/controls.ts";
 import { deskClient } from "../harness/mcp-desk.ts";
 import { textsOf } from "../harness/mcp-project.ts";
 
@@ -64,6 +65,30 @@ test("a resource that cannot be read names its reason and what to do, and nothin
   await expect(client.readResource({ uri: "retinue://inbox" })).rejects.toThrow("store_in_use: another process has the store; stop it");
   await expect(client.readResource({ uri: "retinue://limits" })).rejects.toThrow("unexpected: the output of retinue mcp says why");
   expect(errors).toHaveLength(2);
+});
+
+test("limits show the stops and frozen accounts that concern the specialist, and nothing of others", async () => {
+  const about = { since: 0, reason: "why" };
+  const frozen = ["guardian", "specialist:scout", "specialist:second"].map((scope) => ({
+    ...about,
+    scope: scope as Frozen["scope"],
+    currency: "credits",
+  }));
+  const stops = ["*", "scout", "second"].map((scope) => ({ ...about, scope }));
+  const none = { approvals: [], parked: [], doubts: [], pending: [], undelivered: [], stopped: [], drift: [], models: [], specialists: [] };
+  const failing = { failing: [], failingCounts: { events: 0, groups: 0 } };
+  const snapshot = { at: 0, running: undefined, webhooks: undefined, halts: stops, pauses: stops, frozen, ...none, ...failing };
+  const { client } = await deskClient({ status: async () => snapshot });
+  const { contents } = await client.readResource({ uri: "retinue://limits" });
+  const [first] = contents;
+  const said: unknown = JSON.parse(first !== undefined && "text" in first ? first.text : "");
+  const scopes = (list: unknown): unknown => (list as { readonly scope: string }[]).map(({ scope }) => scope);
+  const { halts, pauses, frozen: shown } = said as { readonly [name: string]: unknown };
+  expect([scopes(halts), scopes(pauses), scopes(shown)]).toEqual([
+    ["*", "scout"],
+    ["*", "scout"],
+    ["guardian", "specialist:scout"],
+  ]);
 });
 
 test("`why` explains the specialist's own, and nothing of others", async () => {

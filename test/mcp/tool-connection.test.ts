@@ -5,21 +5,24 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openEnvironment } from "../../src/config/environment.ts";
 import type { ToolServerSettings } from "../../src/config/config-file.ts";
+import { Secret } from "../../src/core/secret.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { loadClientSdk } from "../../src/mcp/client-peer.ts";
+import { serveOverHttp } from "../../src/mcp/over-http.ts";
 import { connectTools } from "../../src/mcp/tool-connection.ts";
+import { deskServer } from "../harness/mcp-desk.ts";
 import { project } from "../harness/project.ts";
 
 const SERVER = join(import.meta.dirname, "../harness/tool-server.mjs");
 const forever = new AbortController().signal;
 
-async function connected(settings: ToolServerSettings) {
+async function connected(settings: ToolServerSettings, variables: { readonly [name: string]: string } = {}) {
   const { root: cwd } = project();
   const connection = await connectTools({
     sdk: await loadClientSdk(),
     server: "weather",
     settings,
-    environment: openEnvironment({ cwd, variables: {} }),
+    environment: openEnvironment({ cwd, variables }),
     cwd,
     fetch: globalThis.fetch,
     log: silentLogger(),
@@ -35,6 +38,25 @@ test("it is open until the server ends, and says that it ended", { timeout: 20_0
   const error: unknown = await connection.call("dies", {}, forever).catch((one: unknown) => one);
   expect(connection.isOpen).toBe(false);
   expect(connection.failureOf(error)).toMatchObject({ code: "tool_unreachable", name: "Retryable" });
+});
+
+test("a server of the 2025 protocol is called too", { timeout: 20_000 }, async () => {
+  const connection = await connected({ command: process.execPath, args: [SERVER.replace(".mjs", "-2025.mjs")] });
+  expect(await connection.tools(forever)).toMatchObject([{ name: "forecast", description: "Forecasts the weather." }]);
+  expect(await connection.call("forecast", {}, forever)).toEqual({ ok: true, text: "rain" });
+});
+
+test("a server over HTTP is called with its token, and refuses a client without", async () => {
+  const { sdk, factory, errors } = await deskServer();
+  const token = "a-token-of-this-test";
+  const { url, close } = await serveOverHttp(sdk, factory, { port: 0, token: new Secret(token), onError: (error) => errors.push(error) });
+  onTestFinished(close);
+  const connection = await connected({ url, token: "WEATHER_TOKEN" }, { WEATHER_TOKEN: token });
+  expect(await connection.call("posts_list", {}, forever)).toMatchObject({
+    ok: true,
+    text: expect.stringContaining('["hello"]') as string,
+  });
+  await expect(connected({ url })).rejects.toMatchObject({ code: "tool_unreachable" });
 });
 
 test("an address that answers HTML is told by its status, and no stream is opened at it", { timeout: 20_000 }, async () => {

@@ -13,8 +13,8 @@ test("what the outbox remembers of a specialist is gone once its actions are ove
     { may: ["posts.create"] },
     {
       before: async ({ network }) => {
-        network.faults.add({ mishap: { do: "status", status: 502, when: "after" }, match: { operation: "posts.create" }, times: 1 });
-        faults.push(network.faults.add({ mishap: { do: "status", status: 503, when: "before" }, match: { writes: false } }));
+        network.faults.add({ fault: { kind: "status", status: 502, when: "after" }, match: { operation: "posts.create" }, times: 1 });
+        faults.push(network.faults.add({ fault: { kind: "status", status: 503, when: "before" }, match: { writes: false } }));
       },
     },
   );

@@ -21,7 +21,7 @@ function watching() {
   const clock = virtualClock();
   const health = createWebhookCoverage(clock);
   const told = (n: number): void => {
-    for (let i = 0; i < n; i++) health.told(scout, "post.created", [{ news: `post.created:told_${i}` }]);
+    for (let i = 0; i < n; i++) health.reported(scout, "post.created", [{ news: `post.created:told_${i}` }]);
   };
   return { clock, health, told };
 }
@@ -38,7 +38,7 @@ describe("webhooks are", () => {
     told(2);
     expect(health.of(scout).state).toBe("doubtful");
     told(1);
-    expect(health.of(scout)).toMatchObject({ state: "healthy", told: 3 });
+    expect(health.of(scout)).toMatchObject({ state: "healthy", reported: 3 });
   });
 
   it("unhealthy after three misses in a row, and trusted again when they tell of things again", async () => {
@@ -61,7 +61,7 @@ describe("webhooks are", () => {
     told(3);
     health.found(scout, [event("post.created", "late")]);
     await clock.advance(60_000);
-    health.told(scout, "post.created", [{ news: "post.created:late" }]);
+    health.reported(scout, "post.created", [{ news: "post.created:late" }]);
     health.found(scout, [event("post.created", "told_1")]);
     await clock.advance(300_000);
     expect(health.of(scout)).toMatchObject({ state: "healthy", missed: 0 });
@@ -70,7 +70,7 @@ describe("webhooks are", () => {
   it("not blamed for kinds they never tell of, nor for replies to others", async () => {
     const { health, told, clock } = watching();
     told(3);
-    health.told(scout, "reply.created", [{ news: "post.created:1" }]);
+    health.reported(scout, "reply.created", [{ news: "post.created:1" }]);
     health.found(scout, [event("job.listed", "1"), event("reply.created", "2")]);
     await clock.advance(300_000);
     expect(health.of(scout)).toMatchObject({ state: "healthy", missed: 0 });
@@ -78,7 +78,7 @@ describe("webhooks are", () => {
 
   it("credited for a job whose standing a poll then read", async () => {
     const { health, clock } = watching();
-    health.told(scout, "job.assigned", [{ news: "job:4" }]);
+    health.reported(scout, "job.assigned", [{ news: "job:4" }]);
     health.found(scout, [event("job.assigned", "4#1", "job:4")]);
     await clock.advance(300_000);
     expect(health.of(scout).missed).toBe(0);
@@ -90,8 +90,8 @@ describe("webhooks are", () => {
   it("credited for a post they named, whatever it turned out to be to us", async () => {
     const { health, told, clock } = watching();
     told(3);
-    health.told(scout, "mention.created", [{ news: "post.created:other" }]);
-    health.told(scout, "reply.created", [{ news: "post.created:9" }]);
+    health.reported(scout, "mention.created", [{ news: "post.created:other" }]);
+    health.reported(scout, "reply.created", [{ news: "post.created:9" }]);
     health.found(scout, [event("mention.created", "9")]);
     await clock.advance(300_000);
     expect(health.of(scout).missed).toBe(0);
@@ -101,13 +101,13 @@ describe("webhooks are", () => {
     const { health, told, clock } = watching();
     told(3);
     const like = event("post.liked", "7#3", "7");
-    health.told(scout, "post.created", [{ oneOf: "post.created" }]);
-    health.told(scout, "post.liked", [{ oneOf: "post.liked:7" }]);
+    health.reported(scout, "post.created", [{ oneOf: "post.created" }]);
+    health.reported(scout, "post.liked", [{ oneOf: "post.liked:7" }]);
     health.found(scout, [event("post.created", "a"), event("post.created", "b"), like, event("post.liked", "8#1", "8")]);
-    health.told(scout, "post.created", [{ oneOf: "post.created" }]);
+    health.reported(scout, "post.created", [{ oneOf: "post.created" }]);
     await clock.advance(300_000);
     expect(health.of(scout).missed).toBe(1); // the like of 8
-    health.told(scout, "post.created", [{ oneOf: "post.created" }]);
+    health.reported(scout, "post.created", [{ oneOf: "post.created" }]);
     await clock.advance(61 * MINUTE);
     health.found(scout, [event("post.created", "c")]);
     await clock.advance(300_000);
@@ -135,12 +135,12 @@ describe("webhooks are", () => {
 });
 
 describe("over a restart", () => {
-  const kept = { told: 7, missed: 2, missedInRow: 0, lastToldAt: 5, kinds: ["post.created"] };
+  const kept = { reported: 7, missed: 2, missedInRow: 0, lastReportedAt: 5, kinds: ["post.created"] };
 
   it("they are what they were, and what polls find at first, of the time we were away, is not held against them", async () => {
     const { clock, health } = watching();
     health.keepOn(new Map([[scout, kept]]), () => undefined);
-    expect(health.of(scout)).toEqual({ state: "healthy", told: 7, missed: 2, missedInRow: 0, lastToldAt: 5 });
+    expect(health.of(scout)).toEqual({ state: "healthy", reported: 7, missed: 2, missedInRow: 0, lastReportedAt: 5 });
     expect([health.covers(scout, "post.created"), health.covers(scout, "post.liked")]).toEqual([true, false]);
     health.found(scout, [event("post.created", "1"), event("post.created", "2")]);
     await clock.advance(10 * MINUTE);
@@ -153,7 +153,7 @@ describe("over a restart", () => {
   it("is kept at once what changes how they are trusted, the counts once a minute and at the end", async () => {
     const { clock, health, told } = watching();
     const saved: number[] = [];
-    health.keepOn(new Map(), (_, one) => void saved.push(one.told));
+    health.keepOn(new Map(), (_, one) => void saved.push(one.reported));
     told(10);
     expect(saved).toEqual([1, 3]); // a kind more, and then healthy
     await clock.advance(MINUTE);

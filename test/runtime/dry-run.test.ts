@@ -279,7 +279,7 @@ describe("a dry run", () => {
   test("knows what earlier runs have learnt of the network", async () => {
     const { run, network } = project();
     const posting: Scout = { may: ["posts.create"], schedules: { often: { every: "10m", run: (act) => void act.post(`at ${act.now}`) } } };
-    network.faults.add({ mishap: { do: "account", answer: "suspended" }, match: { writes: true } });
+    network.faults.add({ fault: { kind: "account", answer: "suspended" }, match: { writes: true } });
     await run(posting, { dry: false, forMs: 10 * MINUTE + SECOND });
     const { intents, reads } = await run(posting, { forMs: 10 * MINUTE + SECOND });
     expect(intents.find(({ state }) => state === "refused")?.message).toMatch(/a real run would wait: the network has stopped the account/);

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { StatementSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { eventId } from "../../src/contract/event-id.ts";
 import { LANES } from "../../src/contract/operations.ts";
@@ -16,6 +15,7 @@ import type { BrakeCaps } from "../../src/specialist/intent-draft.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { countStatements } from "../harness/count-statements.ts";
 
 const SPECIALISTS = 64;
 const UNLIMITED = { perHour: 1e9, perDay: 1e9 };
@@ -106,31 +106,12 @@ async function send(
   });
 }
 
-/** Counts every statement that runs. */
-function counting(): () => number {
-  let n = 0;
-  for (const name of ["run", "get", "all", "iterate"] as const) {
-    const original = Object.getOwnPropertyDescriptor(StatementSync.prototype, name);
-    if (original === undefined) throw new Error(name);
-    const call = original.value as (...values: unknown[]) => unknown;
-    Object.defineProperty(StatementSync.prototype, name, {
-      ...original,
-      value(this: StatementSync, ...values: unknown[]) {
-        n++;
-        return Reflect.apply(call, this, values);
-      },
-    });
-    onTestFinished(() => void Object.defineProperty(StatementSync.prototype, name, original));
-  }
-  return () => n;
-}
-
 async function measure(inFlight: number, events: number): Promise<{ readonly statements: number; readonly logKb: number }> {
   const folder = mkdtempSync(join(tmpdir(), "retinue-costs-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   // A fold comes every five seconds, and is spread over as many events as come in them: here none does by time.
   const clock = { ...systemClock(), monotonic: () => 0 };
-  const count = counting();
+  const count = countStatements(onTestFinished);
   const path = join(folder, "store.sqlite");
   const database = openDatabase(path, { blocking: true });
   onTestFinished(() => database.close());

@@ -183,6 +183,26 @@ export function loose(may: readonly string[]): SpecialistDefinition {
   return { handle: "loose", may, on: { "post.created": (created, act) => void act.reply(created, act.post("yes").intent) } };
 }
 
+export const created = defineSpecialist({
+  handle: "created",
+  may: ["jobs.create", "jobs.apply", "posts.create", "posts.reply", "posts.vote"],
+  on: {
+    "mention.created": (mention, act) => {
+      const offer = act.createJob({ title: "a title", description: "a text" });
+      act.apply(offer);
+      act.reply(act.post("a post"), "and more");
+      // @ts-expect-error a job that is to be created is no post
+      act.reply(offer, "no");
+      // @ts-expect-error a post that is to be created is no job
+      act.apply(act.post("a post"));
+      // @ts-expect-error a vote creates nothing
+      act.reply(act.vote(mention), "no");
+      const known: IntentRef = offer;
+      void known;
+    },
+  },
+});
+
 export const modelDriven = defineSpecialist({
   handle: "model-driven",
   may: ["posts.reply"],
@@ -223,24 +243,4 @@ export const unnamed = defineSpecialist({
   handle: "unnamed",
   // @ts-expect-error a tool names its server
   tools: ["forecast"],
-});
-
-export const created = defineSpecialist({
-  handle: "created",
-  may: ["jobs.create", "jobs.apply", "posts.create", "posts.reply", "posts.vote"],
-  on: {
-    "mention.created": (mention, act) => {
-      const offer = act.createJob({ title: "a title", description: "a text" });
-      act.apply(offer);
-      act.reply(act.post("a post"), "and more");
-      // @ts-expect-error a job that is to be created is no post
-      act.reply(offer, "no");
-      // @ts-expect-error a post that is to be created is no job
-      act.apply(act.post("a post"));
-      // @ts-expect-error a vote creates nothing
-      act.reply(act.vote(mention), "no");
-      const known: IntentRef = offer;
-      void known;
-    },
-  },
 });

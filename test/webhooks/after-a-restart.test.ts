@@ -40,6 +40,6 @@ test.each(["with its receiver", "without a receiver"] as const)(
     expect(handled).toContain("before 7");
     expect(handled).toContain("meanwhile");
     const health = (await world.clock.run(world.store.webhookHealth())).get(SCOUT);
-    expect((health?.told ?? 0) > 0).toBe(after === "with its receiver");
+    expect((health?.reported ?? 0) > 0).toBe(after === "with its receiver");
   },
 );

@@ -39,7 +39,11 @@ async function discovery(tier: Tier, options: Partial<VirtualWebhooksOptions>, j
 
 /** Deliveries came to an earlier address, and were reliable. */
 async function reliableElsewhere(store: Store): Promise<void> {
-  await store.saveWebhookHealth(SCOUT, { told: 50, missed: 0, missedInRow: 0, lastToldAt: 1, kinds: ["job.listed", "job.assigned"] }, 1);
+  await store.saveWebhookHealth(
+    SCOUT,
+    { reported: 50, missed: 0, missedInRow: 0, lastReportedAt: 1, kinds: ["job.listed", "job.assigned"] },
+    1,
+  );
   const registration = { webhookId: "wh_old", url: "https://old.example.net/webhooks/scout", foreignSecret: false, signedWith: undefined };
   await store.saveRegistrations(SCOUT, [registration], 1);
 }

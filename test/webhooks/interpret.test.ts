@@ -139,7 +139,7 @@ describe("what is not said", () => {
       post: "post_9",
       as: "mention.created",
       thread: undefined,
-      told: [{ news: "post.created:post_9" }],
+      reports: [{ news: "post.created:post_9" }],
     });
     expect(about("post.replied", { id: "post_9", reply_to: "post_1" })).toMatchObject({ kind: "fetch", post: "post_9", thread: "post_1" });
     expect(about("post.created", { id: "post_9" })).toMatchObject({ kind: "hint", looks: [{ kind: "source", name: "feed" }] });
@@ -171,7 +171,7 @@ describe("what a look finds was told of by", () => {
     ["job.assigned", { id: "job_4" }, { news: "job:job_4" }],
     ["job.assigned", { title: "of nothing" }, { oneOf: "job.assigned" }],
   ])("%s of %j", (type, data, told) => {
-    expect(about(type, data)).toMatchObject({ told: [told] });
+    expect(about(type, data)).toMatchObject({ reports: [told] });
   });
 });
 
@@ -196,6 +196,47 @@ describe("nothing comes of", () => {
     expect(meaningOf({ body: Buffer.from('{"type":"intent.confirmed","id":"1"}'), kind: undefined }, MEANT)).toMatchObject({
       kind: "events",
       events: [{ kind: "x:intent.confirmed" }],
+    });
+  });
+});
+
+describe("a kind with a state", () => {
+  const spoken = resolveProfile({
+    extends: "set-b",
+    webhooks: {
+      kind: "about",
+      state: "task.now",
+      objects: { task: "task" },
+      kinds: { "task taken": "job.assigned", "task open": "job.listed", remark: "reply.created" },
+      decisions: { "approval granted": "approved", "approval denied": "rejected" },
+    },
+  });
+  const said = (body: JsonObject, kind?: string): Meaning => meaning(body, { profile: spoken }, kind);
+
+  it("means what both say together, and its object is where its kind says", () => {
+    expect(said({ about: "task", task: { id: "job_4", now: "taken" }, data: { id: "other" } })).toMatchObject({
+      kind: "hint",
+      word: "task taken",
+      looks: [{ kind: "job", object: "job_4", follow: true }],
+    });
+    expect(said({ task: { id: "job_4", now: "taken" } }, "task")).toMatchObject({ word: "task taken" });
+  });
+
+  it("decides by the state", () => {
+    expect(said({ about: "approval", task: { now: "granted" } })).toMatchObject({ kind: "decision", decision: "approved" });
+    expect(said({ about: "approval", task: { now: "denied" } })).toMatchObject({ kind: "decision", decision: "rejected" });
+  });
+
+  it("means what the kind alone means where both say nothing", () => {
+    expect(said({ about: "remark", task: { now: "taken" }, data: { id: "r1" } })).toMatchObject({ kind: "fetch", as: "reply.created" });
+    expect(said({ about: "task", task: { id: "job_4", now: "lost" } })).toMatchObject({ kind: "events", word: "task" });
+  });
+
+  it("may consist of several words", () => {
+    const words = resolveProfile({ extends: "set-b", webhooks: { kinds: { "yours to do": "job.assigned" } } });
+    expect(meaning({ type: "yours to do", data: { id: "job_4" } }, { profile: words })).toMatchObject({
+      kind: "hint",
+      word: "yours to do",
     });
   });
 });

@@ -84,5 +84,5 @@ test("without a delivery the webhook is registered and unproven, and the log say
   await expect.poll(() => lab.log.map(({ message }) => message).join("\n")).toContain("until its first delivery arrives");
   const told = lab.log.find(({ message }) => message.startsWith("webhooks: the network delivers to"))?.message;
   expect(told).toContain(`${between.url}/webhooks/<handle>; the receiver listens at ${new URL(lab.receiverUrl()).origin}`);
-  expect(await shown(lab)).toMatchObject({ state: "unproven", health: { told: 0 } });
+  expect(await shown(lab)).toMatchObject({ state: "unproven", health: { reported: 0 } });
 });

@@ -279,7 +279,7 @@ it("how webhooks are doing is known to the next process", async () => {
     await post(`${first.receiverUrl()}scout`, signDelivery({ scheme: "github", secret: SECRET, payload, at: 0 }));
   }
   const health = (one: WebhookLab) => async () => (await one.runtime.webhooks?.shown())?.specialists[0]?.health;
-  await expect.poll(health(first)).toMatchObject({ state: "healthy", told: 4 });
+  await expect.poll(health(first)).toMatchObject({ state: "healthy", reported: 4 });
   const before = await health(first)();
   await first.stop();
   const second = await lab(options);

@@ -1,5 +1,4 @@
 /** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
-import { readAccepted } from "../../config/accepted-tools.ts";
 import { readConfig, type Config } from "../../config/config.ts";
 import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
 import { modelSecrets } from "../../config/model-settings.ts";
@@ -38,12 +37,13 @@ export const command: Command = {
     const { config, problems: settings } = await readConfig({ flags, env, cwd });
     const { profile, problems: ofProfile } = await readProfile(config.network.profile);
     const speaks = profile ?? shippedProfile(config.network.set);
-    const roster = await readRoster(config, speaks, clock);
+    const before = await readRoster(config, speaks, clock);
+    const accepts = flagOption(options, "accept");
+    if (accepts) await acceptTools({ out, clock, cwd }, config, before);
+    const roster = accepts ? await readRoster(config, speaks, clock) : before;
     const found: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     found.push(...problemsOfSettings(speaks, config));
     found.push(...problemsOfStore(config));
-    if (flagOption(options, "accept")) await acceptTools({ out, clock, cwd }, config, roster);
-    found.push(...problemsOfTools(config, roster));
     found.push(...problemsOfReceiver(config, speaks, roster, settings).filter(({ code }) => options["keys"] !== false || code !== SECRET));
     if (config.network.setStated && speaks.set !== config.network.set)
       found.push(
@@ -121,21 +121,6 @@ function routeOfDeliveries({ receiver: { port, host, url }, environment }: Confi
 
 function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? "" : "s"}`;
-}
-
-/** Warns of tools that nobody has accepted: their calls are refused. */
-function problemsOfTools({ cwd }: Config, { definitions }: Roster): Problem[] {
-  const named = definitions.flatMap(({ specialist: { tools }, file }) => tools.map((tool) => ({ tool, file })));
-  if (named.length === 0) return [];
-  const accepted = readAccepted(cwd);
-  return named
-    .filter(({ tool }) => !accepted.has(tool))
-    .map(({ tool, file }) =>
-      warning("tool_unaccepted", `tools: nobody has accepted "${tool}", so its calls are refused`, {
-        file,
-        hint: "read and accept it: retinue check --accept",
-      }),
-    );
 }
 
 const SECRET = "webhook_secret_missing";

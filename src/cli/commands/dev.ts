@@ -14,7 +14,7 @@ export const command: Command = {
   name: "dev",
   describe:
     "Runs your specialists on a local network with residents, and uses each definition from the moment it is saved; one with a mistake keeps " +
-    `its last working version, and the place is told. The network and the store are kept in ${KEPT}: remove that folder to begin anew.`,
+    `its last working version, and the line is reported. The network and the store are kept in ${KEPT}: remove that folder to start over.`,
   options: [
     OPTIONS.for,
     OPTIONS.logLevel,

@@ -98,7 +98,7 @@ export const command: Command = {
         await launched.start();
         context.out.progress(
           { type: "started", at: clock.now(), baseUrl, handle, reads: MAX_DOCTOR_CALLS },
-          `Looks at ${baseUrl} as ${handle}: at most ${MAX_DOCTOR_CALLS} reads of its quota, each answered within ${showDuration(cast.profile.timing.deadlineMs)}`,
+          `Examines ${baseUrl} as ${handle}: at most ${MAX_DOCTOR_CALLS} reads of its quota, each answered within ${showDuration(cast.profile.timing.deadlineMs)}`,
         );
         const findings = await findingsOf(stage, launched.runtime, handle, { profile: cast.profile, known: documented });
         const found = draftProfile(cast.profile, applied(cast.profile, findings).findings);
@@ -194,7 +194,7 @@ function report({ out, version, command: name, options }: Context, { findings, d
   if (differing.length > 0) out.line("the profile states otherwise, and is left as it is:");
   for (const one of differing) show(one);
   const doubts = draft.guesses ?? [];
-  if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to settle:`);
+  if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to resolve:`);
   for (const [settle, paths] of Map.groupBy(doubts, settlingOf)) out.line(`  ${paths.join(", ")}: ${settle}`);
   const ok = problems.length === 0;
   out.result({
@@ -214,6 +214,6 @@ const MAX_SHOWN = 60;
 
 /** Shortens paths, names and words of a profile; they contain no one's data. */
 function short(text: string | undefined): string {
-  if (text === undefined) return "(not said)";
+  if (text === undefined) return "(not stated)";
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

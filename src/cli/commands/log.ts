@@ -13,7 +13,7 @@ import { say } from "../text.ts";
 
 export const command: Command = {
   name: "log",
-  describe: "What was done and decided, and what failed, newest last.",
+  describe: "Lists actions, decisions and failures, newest last.",
   options: [
     { flags: "--as <handle>", describe: "only this specialist" },
     {

@@ -187,7 +187,7 @@ function handlesOf(specialist: Specialist | undefined): string {
 function sentenceOf({ handle, tier, sources, perDay, limits, lanes, runsOutMs }: Planned): string {
   const looks = sources.map(
     ({ name, everyMs, discoveryMs: { mean, worst } }) =>
-      `looks at ${listName(name)} every ${showDuration(everyMs)} and sees news after ${showDuration(mean)}, at worst ${showDuration(worst)}`,
+      `polls ${listName(name)} every ${showDuration(everyMs)} and sees news after ${showDuration(mean)}, at worst ${showDuration(worst)}`,
   );
   const [day, hour] = [runsOutMs.day, runsOutMs.hour].map((ms) => (ms === undefined ? "" : `, used up after ${showDuration(ms)}`));
   const perHour = lanes.reduce((sum, lane) => sum + lane.perHour, 0);

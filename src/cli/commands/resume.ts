@@ -1,19 +1,10 @@
 /** `retinue resume`: ends a pause. */
-import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { withGuardian } from "../find-guardian.ts";
+import { orderCommand, scopeIn } from "../order-command.ts";
 
-export const command: Command = {
+export const command = orderCommand({
   name: "resume",
   arguments: "[handle]",
   describe: "Ends a pause, of one specialist or of the one for all.",
-  options: [OPTIONS.store, OPTIONS.config],
   examples: ["retinue resume scout"],
-  async run(context) {
-    const { args, out } = context;
-    const scope = args[0] === undefined ? {} : { handle: args[0] };
-    const { message } = await withGuardian(context, (guardian) => guardian.resume(scope));
-    out.line(message);
-    out.result({ ok: true, message });
-    return EXIT.done;
-  },
-};
+  prepare: (context) => (guardian) => guardian.resume(scopeIn(context)),
+});

@@ -3,10 +3,10 @@ import { defined } from "../../core/defined.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import type { Verdict } from "../../guardian/guardian.ts";
 import { flagOption, textOption } from "../args.ts";
-import { EXIT, OPTIONS, type Command, type GivenOptions } from "../command.ts";
-import { withGuardian } from "../find-guardian.ts";
+import type { GivenOptions } from "../command.ts";
+import { orderCommand } from "../order-command.ts";
 
-export const command: Command = {
+export const command = orderCommand({
   name: "settle",
   arguments: "<id>",
   describe: "Resolves an action in doubt. Check on the network first: your answer is taken as true.",
@@ -15,21 +15,13 @@ export const command: Command = {
     { flags: "--created <id>", describe: "with --happened: the network's id of the created object" },
     { flags: "--did-not", describe: "it did not happen: it is sent again" },
     { flags: "--give-up", describe: "give up: it is not sent again, and its money counts as spent" },
-    OPTIONS.store,
-    OPTIONS.config,
   ],
   examples: ["retinue settle i0f3k9x0b2m4q7w1zd --happened --created post_91"],
-  async run(context) {
-    const { args, options, out } = context;
-    const verdict = verdictOf(options);
-    const created = textOption(options, "created");
-    const [id = ""] = args;
-    const { message } = await withGuardian(context, (guardian) => guardian.settle(defined({ id, verdict, created })));
-    out.line(message);
-    out.result({ ok: true, message });
-    return EXIT.done;
+  prepare: ({ args: [id = ""], options }) => {
+    const order = defined({ id, verdict: verdictOf(options), created: textOption(options, "created") });
+    return (guardian) => guardian.settle(order);
   },
-};
+});
 
 function verdictOf(options: GivenOptions): Verdict {
   const given = [

@@ -50,7 +50,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     out.line(paint.yellow(`Paused: ${scope === EVERYONE ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
   for (const { scope, currency, reason, since } of frozen) {
     out.line(paint.red(`Frozen since ${moment(since, at)}: ${freezeReason(scope, currency, reason)}`));
-    out.line(`  once you have looked: ${unfreezeCommand(scope)}`);
+    out.line(`  after checking: ${unfreezeCommand(scope)}`);
   }
   out.line();
   showFailing(snapshot, at, cwd, out);
@@ -68,7 +68,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     },
     { title: "this day", value: ({ quota }) => windowText(quota?.day), align: "right" },
     { title: "spent", value: spentText, align: "right" },
-    { title: "next look", value: (row) => nextLook(row, at) },
+    { title: "next poll", value: (row) => nextLook(row, at) },
   ]);
   showWaits(snapshot, out);
   for (const { message, until } of snapshot.models.slice(0, MAX_MODELS_SHOWN)) {
@@ -192,7 +192,7 @@ function showWebhooks({ url, route, unsigned, counts, specialists }: WebhooksSho
     { title: "specialist", value: (row) => row.handle },
     { title: "webhook", value: (row) => webhookText(row, at) },
     { title: "health", value: (row) => row.health.state },
-    { title: "told", value: (row) => row.health.told, align: "right" },
+    { title: "reported", value: (row) => row.health.reported, align: "right" },
     { title: "missed", value: (row) => row.health.missed, align: "right" },
     { title: "not understood", value: (row) => kindsIn(row, "parked") },
     { title: "not handled", value: (row) => kindsIn(row, "unhandled") },
@@ -225,9 +225,9 @@ const LANE: { readonly [lane: string]: string } = {
   obligation: "deliver what it owes",
   reply: "reply",
   act: "act",
-  watch: "look after what it follows",
-  poll: "look for news",
-  explore: "look around",
+  watch: "check watched objects",
+  poll: "poll",
+  explore: "explore",
 };
 
 function section(out: Output, title: string, rest = ""): void {

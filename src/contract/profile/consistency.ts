@@ -135,6 +135,8 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
   for (const name of inBody) if (!known(name)) say("body", `asks for "{${name}}", ${notOneOf}`);
   for (const name of Object.keys(operation.values)) if (!Object.hasOwn(shape, name)) say("values", `names "${name}", ${notOneOf}`);
   if (operation.completes !== undefined && !known(operation.completes)) say("completes", `names "${operation.completes}", ${notOneOf}`);
+  if (operation.keyLifetimeMs !== undefined && operation.effect !== "idempotent")
+    say("keyLifetimeMs", `counts for idempotent operations; ${operation.name} is ${operation.effect}`);
   if (operation.paging !== undefined && !operation.list)
     say("paging", `expected a list; ${operation.name} answers with one ${operation.record}`);
   if (operation.method === "GET" && operation.body !== undefined && operation.body !== null) say("body", "expected no body with GET");

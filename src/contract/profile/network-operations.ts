@@ -50,6 +50,8 @@ export interface ProfileOperation {
   readonly replies?: string;
   /** Values of the answer that its receipt holds, by their places. */
   readonly receipt: Readonly<Record<string, readonly string[]>>;
+  /** How long the network honours an idempotency key of it. */
+  readonly keyLifetimeMs?: number;
   /** The input that names the pending action which this one completes. */
   readonly completes?: string;
   /** Inputs that the record acted on gives, by their places in it. */
@@ -164,6 +166,7 @@ function shared(
     before: over.before,
     receipt: over.receipt ?? {},
     completes: over.completes,
+    keyLifetimeMs: over.keyLifetimeMs,
     replies: over.replies,
     from: Object.fromEntries(Object.entries(over.input ?? {}).flatMap(([name, { from }]) => (from === undefined ? [] : [[name, from]]))),
     returned: over.returned,

@@ -18,6 +18,7 @@ import {
   word,
   words,
 } from "./source-values.ts";
+import { webhooks } from "./webhook-source.ts";
 
 /** `free`; `unknown`, for which the operation is refused; a fixed amount; or the input that states the amount, in credits. */
 export const price = z.union(
@@ -87,7 +88,7 @@ const operation = z
     query: z.record(word, scalar),
     /** The JSON to send, with placeholders such as `{content}`; null for no body. */
     body: z.json(),
-    /** How the body is written. Default: `json`. */
+    /** The encoding of the body. Default: `json`. */
     encoding: z.enum(["json", "form"]),
     /** The network's values for our own: `direction: { up: 1 }`. An unlisted value is refused. */
     values: z.record(word, z.record(z.string(), z.json())),
@@ -98,6 +99,8 @@ const operation = z
     price,
     /** Place of the actual cost in the answer, in units of the price's currency. Other places are ignored. */
     charged: paths,
+    /** How long the network honours an idempotency key: after that, an idempotent action is read back before it is sent again. */
+    keyLifetimeMs: longerThanZero,
     /** Requests of quota that one call costs. */
     weight: z.number().int().min(1).max(1_000),
     /** Operations of the network's own on the same object, each sent before it as a part of it: `gigs.start` before `jobs.submit`. */
@@ -112,7 +115,7 @@ const operation = z
     returned: z.array(z.enum([...JOB_STATUSES, "lost"])).min(1),
     record: z.enum(RECORDS),
     list: z.boolean(),
-    /** How this list is paged, where it differs from the profile's `paging`. */
+    /** The paging of this list, if it differs from the profile's `paging`. */
     paging: paging.partial(),
     /** Content that a 2xx needs to count: the record, or any JSON object (or nothing at all). */
     answer: z.enum(["record", "any"]),
@@ -179,8 +182,9 @@ const trustTier = capability.extend({
 });
 
 const tier = capability.extend({
-  perHour: z.number().int().positive().optional(),
-  perDay: z.number().int().positive().optional(),
+  /** Null: the network has no such limit. */
+  perHour: z.number().int().positive().nullable().optional(),
+  perDay: z.number().int().positive().nullable().optional(),
 });
 
 const errors = z.strictObject({
@@ -254,33 +258,6 @@ const auth = z.strictObject({
   /** The lifetime of a token if its answer does not state one. */
   tokenLifetimeMs: longerThanZero,
   refreshEarlyMs: duration,
-});
-
-const webhooks = z.strictObject({
-  /**
-   * Signature scheme of deliveries. `auto`: any of the signed schemes that fits; `header`: an HMAC of the raw body in a header (also
-   * GitHub's); `body`: a member of the body; `path`: the secret is part of the address; `none`: unsigned.
-   */
-  scheme: z.enum(["auto", "standard", "header", "stripe", "body", "path", "none"]),
-  /** Headers that may carry the signature. */
-  signature: headers,
-  /** Paths into the body, if the signature is one of its members. */
-  signatureFields: paths,
-  signaturePrefix: z.string().max(50),
-  /** Headers. */
-  deliveryIdHeaders: headers,
-  timestampHeaders: headers,
-  /** Paths into the body. */
-  deliveryId: paths,
-  kind: paths,
-  /** Headers that name the kind, if the body does not. */
-  kindHeaders: headers,
-  object: paths,
-  occurrence: paths,
-  /** Maps the network's word for an event kind to ours (or `x:<name>`). */
-  kinds: z.record(word, z.string().regex(/^(?:x:)?[a-z][a-z0-9.-]{0,60}$/, 'one of our event kinds, or "x:<name>"')),
-  /** Maps the network's word for its Guardian's decision on a pending action. */
-  decisions: z.record(word, z.enum(["approved", "rejected"])),
 });
 
 const timing = z.strictObject({

@@ -112,10 +112,9 @@ function placeOf(
   pins: Pins | undefined,
   drift: Observation[],
 ): Placed | undefined {
-  const pinned = pins?.place === undefined ? undefined : places.find((place) => place.text === pins.place);
+  const pinned = pins?.place === undefined ? undefined : placeNamed(places, pins.place);
   const known = pinned === undefined ? undefined : valueAt(body, pinned);
-  const others = places.some((place) => place !== pinned && isObject(valueAt(body, place)));
-  if (isObject(known) && !(others && isHollow(speech, record, known, pins))) return { object: known };
+  if (isObject(known) && !(hasOthers(body, places, pinned) && isHollow(speech, record, known, pins))) return { object: known };
   let best: (Required<Placed> & { readonly place: FieldPath; readonly score: number }) | undefined;
   for (const place of places) {
     const object = valueAt(body, place);
@@ -138,6 +137,16 @@ function placeOf(
     pins.place = best.place.text;
   }
   return best;
+}
+
+function placeNamed(places: readonly FieldPath[], text: string): FieldPath | undefined {
+  for (const place of places) if (place.text === text) return place;
+  return undefined;
+}
+
+function hasOthers(body: Json | undefined, places: readonly FieldPath[], pinned: FieldPath | undefined): boolean {
+  for (const place of places) if (place !== pinned && isObject(valueAt(body, place))) return true;
+  return false;
 }
 
 /** True for an object with only an id where more was read before: it may be the id of the answer, with the record elsewhere in it. */

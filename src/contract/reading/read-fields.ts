@@ -182,7 +182,7 @@ const IDENTITIES: ReadonlySet<FieldKind> = new Set(["id", "refs", "secret"]);
 
 function readFirst(reading: ObjectReading, field: CompiledField): unknown {
   const { object, pins } = reading;
-  let misfit: { readonly where: string; readonly type: string } | undefined;
+  let misfit: FieldPath | undefined;
   for (const path of field.candidates) {
     const found = valueAt(object, path);
     if (field.kind === "vote" && found === null) return readVote(found);
@@ -193,13 +193,17 @@ function readFirst(reading: ObjectReading, field: CompiledField): unknown {
       pins?.fields.set(field.name, { path: path.text, type: typeOf(found), seen: 1, missed: 0, ...by });
       return taken.value;
     }
-    misfit ??= { where: `${field.name} at ${path.text}`, type: typeOf(found) };
+    misfit ??= path;
   }
-  if (misfit !== undefined && pins !== undefined && !pins.misfits.has(misfit.where)) {
-    pins.misfits.add(misfit.where);
-    reading.report(field.name === "id" ? "breaking" : "note", "type-change", misfit.where, misfit.type);
-  }
+  if (misfit !== undefined && pins !== undefined) noteMisfit(reading, field, misfit, pins);
   return undefined;
+}
+
+function noteMisfit(reading: ObjectReading, { name }: CompiledField, path: FieldPath, { misfits }: Pins): void {
+  const where = `${name} at ${path.text}`;
+  if (misfits.has(where)) return;
+  misfits.add(where);
+  reading.report(name === "id" ? "breaking" : "note", "type-change", where, typeOf(valueAt(reading.object, path)));
 }
 
 function candidateAt({ candidates }: CompiledField, text: string): FieldPath | undefined {

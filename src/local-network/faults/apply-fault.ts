@@ -26,23 +26,23 @@ export async function answerWithFaults(parts: FaultDependencies, set: EndpointSe
   const operation = desk.operationOf(set, request);
   const agent = desk.whose(set, request)?.handle ?? "";
   const writes = operation === undefined ? request.method !== "GET" : OPERATIONS[operation].effect !== "read";
-  const mishap = faults.draw({ set, operation: operation ?? "", agent, writes });
-  return mishap === undefined ? desk.process(set, request) : suffer(parts, set, request, mishap);
+  const fault = faults.draw({ set, operation: operation ?? "", agent, writes });
+  return fault === undefined ? desk.process(set, request) : suffer(parts, set, request, fault);
 }
 
-async function suffer(parts: FaultDependencies, set: EndpointSet, request: NetworkRequest, mishap: Fault): Promise<NetworkReply> {
+async function suffer(parts: FaultDependencies, set: EndpointSet, request: NetworkRequest, fault: Fault): Promise<NetworkReply> {
   const { clock, desk } = parts;
-  switch (mishap.do) {
+  switch (fault.kind) {
     case "delay-reply": {
       const reply = desk.process(set, request);
-      await late(parts, mishap.ms);
+      await late(parts, fault.ms);
       return reply;
     }
     case "delay-request":
-      await late(parts, mishap.ms);
+      await late(parts, fault.ms);
       return desk.process(set, request);
     case "land-late":
-      landLater(parts, set, request, mishap.ms);
+      landLater(parts, set, request, fault.ms);
       throw new ConnectionLost("reset while the request was on its way");
     case "lose-request":
       throw new ConnectionLost("reset before the request arrived");
@@ -53,16 +53,16 @@ async function suffer(parts: FaultDependencies, set: EndpointSet, request: Netwo
       desk.process(set, request);
       return desk.process(set, request);
     case "limited":
-      return limitedReply(mishap.dialect, mishap.seconds ?? DEFAULT_WAIT_S, clock.now());
+      return limitedReply(fault.dialect, fault.seconds ?? DEFAULT_WAIT_S, clock.now());
     case "status":
-      if (mishap.when === "after") desk.process(set, request);
-      return failedReply(mishap.status);
+      if (fault.when === "after") desk.process(set, request);
+      return failedReply(fault.status);
     case "body":
-      return spoil(desk.process(set, request), mishap.body);
+      return spoil(desk.process(set, request), fault.body);
     case "redirect":
-      return redirectReply(mishap.to);
+      return redirectReply(fault.to);
     case "account":
-      return stoppedReply(mishap.answer);
+      return stoppedReply(fault.answer);
   }
 }
 

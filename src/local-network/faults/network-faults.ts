@@ -23,35 +23,35 @@ export type LimitDialect = (typeof LIMIT_DIALECTS)[number];
 export const SPOILT_BODIES = ["html", "truncated", "huge", "deep", "wrong-types", "empty", "garbage"] as const;
 export type SpoiltBody = (typeof SPOILT_BODIES)[number];
 
-/** A fault that befalls a request. Times are in ms. */
+/** A fault that is injected into a request. Times are in ms. */
 export type Fault =
   /** The effect is immediate, the answer late. */
-  | { readonly do: "delay-reply"; readonly ms: number }
+  | { readonly kind: "delay-reply"; readonly ms: number }
   /** The request reaches the network late, even after its sender has given up. */
-  | { readonly do: "delay-request"; readonly ms: number }
+  | { readonly kind: "delay-request"; readonly ms: number }
   /** The connection breaks at once, and the request takes effect later. */
-  | { readonly do: "land-late"; readonly ms: number }
-  | { readonly do: "lose-request" }
-  | { readonly do: "lose-reply" }
+  | { readonly kind: "land-late"; readonly ms: number }
+  | { readonly kind: "lose-request" }
+  | { readonly kind: "lose-reply" }
   /** The request is processed twice, as if an intermediary had doubled it. */
-  | { readonly do: "twice" }
+  | { readonly kind: "twice" }
   /** A 429 without effect although the limits have room. */
-  | { readonly do: "limited"; readonly dialect: LimitDialect; readonly seconds?: number }
-  | { readonly do: "status"; readonly status: number; readonly when: "before" | "after" }
-  | { readonly do: "body"; readonly body: SpoiltBody }
-  | { readonly do: "redirect"; readonly to: string }
+  | { readonly kind: "limited"; readonly dialect: LimitDialect; readonly seconds?: number }
+  | { readonly kind: "status"; readonly status: number; readonly when: "before" | "after" }
+  | { readonly kind: "body"; readonly body: SpoiltBody }
+  | { readonly kind: "redirect"; readonly to: string }
   /** A 403 or 402 in the forms in which services stop an account. */
-  | { readonly do: "account"; readonly answer: "suspended" | "challenge" | "payment" };
+  | { readonly kind: "account"; readonly answer: "suspended" | "challenge" | "payment" };
 
-/** A fault that befalls a webhook delivery. */
+/** A fault that is injected into a webhook delivery. */
 export type DeliveryFault =
-  | { readonly do: "late"; readonly ms: number }
-  | { readonly do: "lost" }
-  | { readonly do: "twice" }
+  | { readonly kind: "late"; readonly ms: number }
+  | { readonly kind: "lost" }
+  | { readonly kind: "twice" }
   /** Waits until a later delivery has gone, half a minute at most. */
-  | { readonly do: "reorder" }
-  | { readonly do: "wrong-signature" }
-  | { readonly do: "huge"; readonly bytes: number };
+  | { readonly kind: "reorder" }
+  | { readonly kind: "wrong-signature" }
+  | { readonly kind: "huge"; readonly bytes: number };
 
 export interface RequestMatch {
   readonly set?: EndpointSet;
@@ -63,9 +63,9 @@ export interface RequestMatch {
   readonly writes?: boolean;
 }
 
-/** A rule that says which requests or deliveries a fault befalls, and how often. */
+/** A rule that says which requests or deliveries a fault is injected into, and how often. */
 export interface FaultRule<M> {
-  readonly mishap: M;
+  readonly fault: M;
   readonly match?: RequestMatch;
   /** From 0 to 1. Default 1. */
   readonly probability?: number;
@@ -144,12 +144,12 @@ function place<M>(faults: Placed<M>[], fault: FaultRule<M>): FaultHandle {
 
 function drawFrom<M>(faults: readonly Placed<M>[], random: Random, matches: (match: RequestMatch) => boolean): M | undefined {
   for (const placed of faults) {
-    const { match, probability, times, mishap } = placed.fault;
+    const { match, probability, times, fault } = placed.fault;
     if (times !== undefined && placed.hits >= times) continue;
     if (match !== undefined && !matches(match)) continue;
     if (probability !== undefined && random.next() >= probability) continue;
     placed.hits++;
-    return mishap;
+    return fault;
   }
   return undefined;
 }

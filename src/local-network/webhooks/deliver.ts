@@ -85,12 +85,12 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
       if (!wants(webhook, happening)) continue;
       const delivery = newDelivery(world, webhook, happening, dialect());
       if (delivery === undefined) continue;
-      const mishap = faults.drawDelivery(delivery.agent, happening.type);
-      if (mishap?.do === "lost") continue;
-      queue(world, rows, { ...delivery, nextAt: delivery.nextAt + heldBackMs(mishap) }, mishap);
+      const fault = faults.drawDelivery(delivery.agent, happening.type);
+      if (fault?.kind === "lost") continue;
+      queue(world, rows, { ...delivery, nextAt: delivery.nextAt + heldBackMs(fault) }, fault);
       release(world, webhook);
-      if (mishap?.do === "reorder") heldBack.set(webhook.id, delivery.id);
-      if (mishap?.do === "twice") queue(world, rows, { ...delivery, id: `${delivery.id}_again` }, undefined);
+      if (fault?.kind === "reorder") heldBack.set(webhook.id, delivery.id);
+      if (fault?.kind === "twice") queue(world, rows, { ...delivery, id: `${delivery.id}_again` }, undefined);
     }
   };
 
@@ -196,9 +196,9 @@ function payloadOf(dialect: WireFormat, { id, type, at, owner, subject }: Told, 
   return { id, type, created_at: iso(at), agent_id: owner.id, data: told };
 }
 
-function heldBackMs(mishap: DeliveryFault | undefined): number {
-  if (mishap?.do === "late") return mishap.ms;
-  return mishap?.do === "reorder" ? HELD_BACK_MS : 0;
+function heldBackMs(fault: DeliveryFault | undefined): number {
+  if (fault?.kind === "late") return fault.ms;
+  return fault?.kind === "reorder" ? HELD_BACK_MS : 0;
 }
 
 /** Rejects when aborted, even if the sender ignores its signal. */
@@ -216,11 +216,11 @@ interface SpoiltDelivery extends Delivery {
   readonly paddingBytes?: number;
 }
 
-function queue(world: World, rows: Table<Delivery>, delivery: Delivery, mishap: DeliveryFault | undefined): void {
+function queue(world: World, rows: Table<Delivery>, delivery: Delivery, fault: DeliveryFault | undefined): void {
   const row: SpoiltDelivery = {
     ...delivery,
-    ...(mishap?.do === "wrong-signature" ? { wrongSignature: true } : {}),
-    ...(mishap?.do === "huge" ? { paddingBytes: mishap.bytes } : {}),
+    ...(fault?.kind === "wrong-signature" ? { wrongSignature: true } : {}),
+    ...(fault?.kind === "huge" ? { paddingBytes: fault.bytes } : {}),
   };
   rows.put(row);
   world.timers.note(row.nextAt, `delivery:${row.id}`);

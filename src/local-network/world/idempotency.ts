@@ -1,12 +1,10 @@
 /** `Idempotency-Key`, if the network honours it: the same key gets the first answer again. */
 import { sha256 } from "../../core/json.ts";
-import { DAY } from "../../core/units.ts";
 import { Refusal } from "../server/exchange.ts";
 import type { NetworkReply, NetworkRequest } from "../server/exchange.ts";
 import type { Account } from "./rows.ts";
 import type { World } from "./world.ts";
 
-const KEPT_MS = DAY;
 const MAX_KEPT = 100_000;
 
 interface Answered {
@@ -26,7 +24,7 @@ export function createIdempotency(world: World): Idempotency {
     if (key === undefined || world.assume.idempotencyKeys === "ignored") return answer();
     const now = world.clock.now();
     for (const old of kept.all()) {
-      if (old.at > now - KEPT_MS && kept.size <= MAX_KEPT) break;
+      if (old.at > now - world.assume.idempotencyKeyMs && kept.size <= MAX_KEPT) break;
       kept.remove(old.id);
     }
     const id = `${account.id}/${key.slice(0, 255)}`;

@@ -6,7 +6,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { JUMP_MS, type ObservedTime } from "../../limits/ledger-clock.ts";
 import { MINUTE, SECOND } from "../../core/units.ts";
-import { maybeNumber, numberOf } from "./rows.ts";
+import { maybeNumber, numberOf } from "./columns.ts";
 
 /** Interval at which the time is stored: a crash forgets as much of it, which errs on the safe side. */
 const STEP_MS = 5 * SECOND;

@@ -1,127 +1,143 @@
-/** Approvals, halts and pauses in SQLite. The caller owns the transaction. */
+/** The Guardian's controls in SQLite: keys and their limits, money, stops, approvals. */
 import type { DatabaseSync } from "node:sqlite";
-import { asIntentId, type Handle, type IntentId } from "../../core/ids.ts";
-import type { Approval } from "../../limits/approvals.ts";
-import { APPROVALS_KEPT_MS, PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
-import { EVERYONE, type Stop } from "../../limits/verdict.ts";
-import type { Word } from "../controls.ts";
+import { asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
+import { answerBy, payloadHash, type Approval, type Shown } from "../../limits/approvals.ts";
+import { liveBudget } from "../../limits/poll-budget.ts";
+import { quotaUse } from "../../limits/quota.ts";
+import { scopeOf } from "../../limits/spending.ts";
+import type { Intent } from "../../outbox/intent.ts";
+import type { Commits } from "./commits.ts";
+import { approvalOf, type ControlTable } from "./control-table.ts";
+import type { Obligations } from "./obligations.ts";
+import type { QuotaTable } from "./quota.ts";
+import type { SpendingTable } from "./spending.ts";
+import { INTENT_ROW, IS_LIVE, readIntent } from "./intent-rows.ts";
+import { sqlState } from "./intent-states.ts";
+import type { Changes, Payable } from "./outbox.ts";
+import { maybeText, numberOf } from "./columns.ts";
+import type { ApprovalStore, ControlStore, OpenAttempt, Word } from "../controls.ts";
 
-export type StopKind = "halt" | "pause";
-
-export class ControlTable {
-  readonly #sql: ReturnType<typeof statements>;
-  #known: Map<string, Stop> | undefined;
-
-  constructor(db: DatabaseSync) {
-    this.#sql = statements(db);
-  }
-
-  /**
-   * Asks for approval of an intent. Asking again changes nothing, unless the payload changed: the question then starts over. A rejection
-   * stays.
-   */
-  ask({ intent, payloadHash, amount, askedAt, expiresAt }: Omit<Approval, "state" | "decidedAt" | "reason">, specialist: Handle): void {
-    this.#sql.ask.run(intent, specialist, payloadHash, amount?.currency ?? null, amount?.micros ?? null, askedAt, expiresAt);
-  }
-
-  approval(intent: IntentId): Approval | undefined {
-    const row = this.#sql.approval.get(intent);
-    return row === undefined ? undefined : approvalOf(row);
-  }
-
-  /**
-   * Records the Guardian's answer; an approval holds for what was shown. False if nothing was asked, it was answered already, or it has
-   * expired.
-   */
-  answer(intent: IntentId, word: Word, now: number): boolean {
-    const shown = word.verdict === "approved" ? word.shown : undefined;
-    const { changes } = this.#sql.answer.run(
-      word.verdict,
-      now,
-      word.reason ?? null,
-      shown?.payloadHash ?? null,
-      shown?.amount?.currency ?? null,
-      shown?.amount?.micros ?? null,
-      intent,
-      now,
-    );
-    return Number(changes) > 0;
-  }
-
-  /** Stops one handle, or {@link EVERYONE}. Effective for every admission after the commit. */
-  stop(kind: StopKind, scope: string, reason: string, now: number): void {
-    this.#sql.stop.run(kind, scope, now, reason);
-    this.#known = undefined;
-  }
-
-  /** Ends a stop. False if there was none. */
-  lift(kind: StopKind, scope: string): boolean {
-    this.#known = undefined;
-    return Number(this.#sql.lift.run(kind, scope).changes) > 0;
-  }
-
-  /** The stop that applies to a specialist, everyone's first. */
-  stopped(kind: StopKind, specialist: Handle): Stop | undefined {
-    const stops = this.#stops();
-    if (stops.size === 0) return undefined;
-    return stops.get(`${kind} ${EVERYONE}`) ?? stops.get(`${kind} ${specialist}`);
-  }
-
-  stops(kind: StopKind): Stop[] {
-    return [...this.#stops()].filter(([name]) => name.startsWith(`${kind} `)).map(([, stop]) => stop);
-  }
-
-  forget(): void {
-    this.#known = undefined;
-  }
-
-  prune(now: number): number {
-    return Number(this.#sql.prune.run(now - APPROVALS_KEPT_MS, now - APPROVALS_KEPT_MS, PRUNE_BATCH).changes);
-  }
-
-  /** Few rows, read at every admission, so kept in memory. */
-  #stops(): Map<string, Stop> {
-    this.#known ??= new Map(
-      this.#sql.stops.all().map((row) => {
-        const scope = String(row["scope"]);
-        return [`${String(row["kind"])} ${scope}`, { scope, since: Number(row["since"]), reason: String(row["reason"]) }];
-      }),
-    );
-    return this.#known;
-  }
+export interface KeyTables {
+  readonly quota: QuotaTable;
+  readonly spending: SpendingTable;
+  readonly guardian: ControlTable;
+  readonly owed: Obligations;
+  readonly payable: Payable;
+  readonly openAttempts: () => readonly OpenAttempt[];
 }
 
-export function approvalOf(row: Record<string, unknown>): Approval {
-  const { state, decided_at: decidedAt, currency, amount, reason } = row;
+export function createKeyTables(
+  db: DatabaseSync,
+  commits: Commits,
+  { quota, spending, guardian, owed, payable, openAttempts }: KeyTables,
+): ControlStore {
+  const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
+  const saveKey = db.prepare(`
+    INSERT INTO specialist (handle, key_id, updated_at) VALUES (?1, ?2, ?3)
+    ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
+  const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
+
+  const keyOf = (handle: Handle): KeyId | undefined => {
+    const row = key.get(handle);
+    const id = row === undefined ? undefined : maybeText(row, "key_id");
+    return id === undefined ? undefined : asKeyId(id);
+  };
+  const register = (
+    handle: Handle,
+    id: KeyId,
+    limits: Parameters<QuotaTable["register"]>[1],
+    floors: Parameters<QuotaTable["register"]>[2],
+    now: number,
+  ): void => {
+    const before = keyOf(handle);
+    quota.register(id, limits, floors);
+    if (before === id) return;
+    if (before !== undefined) quota.inherit(before, id, now);
+    saveKey.run(handle, id, now);
+  };
+
   return {
-    intent: asIntentId(String(row["intent"])),
-    payloadHash: String(row["payload_hash"]),
-    amount: typeof currency === "string" ? { currency, micros: Number(amount) } : undefined,
-    state: state === "approved" || state === "rejected" ? state : "asked",
-    askedAt: Number(row["asked_at"]),
-    decidedAt: typeof decidedAt === "number" ? decidedAt : undefined,
-    expiresAt: Number(row["expires_at"]),
-    reason: typeof reason === "string" ? reason : undefined,
+    registerKey: (handle, id, { limits, floors }, now) => commits.hard(() => register(handle, id, limits, floors, now)),
+    keyOf: async (handle) => keyOf(handle),
+    async quotaUse(id, now) {
+      if (registered.get(id) === undefined) return undefined;
+      const state = quota.load(id);
+      return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
+    },
+    async laneBudget(id, lane, now) {
+      if (registered.get(id) === undefined) return 1;
+      return liveBudget(quota.load(id), lane, now, owed(id, now));
+    },
+    async spent(handle, now) {
+      return spending
+        .balances()
+        .filter(({ scope }) => scope === scopeOf(handle))
+        .map(({ scope, currency, held, posted }) => {
+          const today = spending.account(scope, currency, now).rows.day.filter(({ start, ends }) => start <= now && now < ends);
+          const dayMicros = today.reduce((sum, row) => sum + row.held + row.posted, 0);
+          return { currency, heldMicros: held, postedMicros: posted, dayMicros };
+        });
+    },
+    stop: (kind, scope, reason, now) => commits.hard(() => guardian.stop(kind, scope, reason, now)),
+    lift: (kind, scope) => commits.hard(() => guardian.lift(kind, scope)),
+    stops: async () => ({ halts: guardian.stops("halt"), pauses: guardian.stops("pause") }),
+    frozen: async () => spending.frozen(),
+    unfreeze: (scope, word, now) =>
+      commits.hard(() => {
+        const currencies = spending.thaw(scope, word, now);
+        if (currencies.length > 0) payable("spend_frozen", now);
+        return currencies;
+      }),
+    openAttempts: async () => openAttempts(),
   };
 }
 
-function statements(db: DatabaseSync) {
+export interface ApprovalTables {
+  readonly guardian: ControlTable;
+  readonly changes: Pick<Changes, "applyChange" | "findById">;
+  /** Writes the rows of everything that changed. */
+  readonly settle: () => void;
+}
+
+export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, changes, settle }: ApprovalTables): ApprovalStore {
+  // By the index of live intents: unanswered approvals stay for a year.
+  const waiting = `
+    FROM main.intent AS i INDEXED BY intent_live JOIN approval AS a ON a.intent = i.id
+    WHERE i.${IS_LIVE} AND i.state = ${sqlState("proposed")} AND a.state = 'asked'
+      AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ?1`;
+  const open = db.prepare(`
+    SELECT a.*, (SELECT ${INTENT_ROW} FROM main.intent WHERE seq = i.seq) AS intent_row ${waiting} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
+  const count = db.prepare(`
+    SELECT count(*) AS n, min(min(a.expires_at, coalesce(i.expires_at, a.expires_at))) AS until ${waiting} AND i.specialist = ?2`);
+  /** An approval is valid for these rows as they are, or not at all. */
+  const isAbout = (intent: Intent, approval: Approval, shown: Shown): boolean =>
+    shown.intent === intent.id && shown.payloadHash === payloadHash(intent) && shown.answerBy === answerBy(approval, intent);
+
+  const decide = (id: IntentId, word: Word, now: number): boolean => {
+    const intent = changes.findById(id);
+    const approval = guardian.approval(id);
+    if (intent?.state !== "proposed" || approval === undefined) return false;
+    if (now >= answerBy(approval, intent)) return false;
+    if (word.verdict === "approved" && !isAbout(intent, approval, word.shown)) return false;
+    if (!guardian.answer(id, word, now)) return false;
+    const change =
+      word.verdict === "approved"
+        ? ({ state: "ready", nextAt: now } as const)
+        : ({ state: "cancelled", code: "approval_rejected", message: word.reason ?? "the Guardian rejected it" } as const);
+    return changes.applyChange({ seq: intent.seq, by: "approval", change, now });
+  };
+
   return {
-    ask: db.prepare(`
-      INSERT INTO approval (intent, specialist, payload_hash, currency, amount, state, asked_at, expires_at) VALUES (?, ?, ?, ?, ?, 'asked', ?, ?)
-      ON CONFLICT DO UPDATE SET payload_hash = excluded.payload_hash, currency = excluded.currency, amount = excluded.amount, state = 'asked',
-        asked_at = excluded.asked_at, expires_at = excluded.expires_at, decided_at = NULL, reason = NULL
-      WHERE payload_hash <> excluded.payload_hash AND state <> 'rejected'`),
-    approval: db.prepare("SELECT * FROM approval WHERE intent = ?"),
-    answer: db.prepare(`
-      UPDATE approval SET state = ?1, decided_at = ?2, reason = ?3, payload_hash = coalesce(?4, payload_hash),
-        currency = iif(?1 = 'approved', ?5, currency), amount = iif(?1 = 'approved', ?6, amount)
-      WHERE intent = ?7 AND state = 'asked' AND expires_at > ?8`),
-    stops: db.prepare("SELECT kind, scope, since, reason FROM stop"),
-    stop: db.prepare("INSERT INTO stop (kind, scope, since, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
-    lift: db.prepare("DELETE FROM stop WHERE kind = ? AND scope = ?"),
-    prune: db.prepare(
-      "DELETE FROM approval WHERE intent IN (SELECT intent FROM approval WHERE decided_at < ? OR (state = 'asked' AND expires_at < ?) LIMIT 0 + ?)",
-    ),
+    async openApprovals(limit, now) {
+      settle();
+      return open.all(now, limit).map((row) => ({ approval: approvalOf(row), intent: readIntent({ intent: row["intent_row"] ?? null }) }));
+    },
+    async awaiting(handle, now) {
+      settle();
+      const row = count.get(now, handle);
+      return row === undefined || row["n"] === 0 ? undefined : { count: numberOf(row, "n"), until: numberOf(row, "until") };
+    },
+    approvalOf: async (intent) => guardian.approval(intent),
+    decideApproval: (intent, word, now) => commits.hard(() => decide(intent, word, now)),
   };
 }

@@ -6,6 +6,7 @@ import type { DeliveryArrival } from "../deliveries.ts";
 import type { Commits } from "./commits.ts";
 import type { Deliveries } from "./delivery-rows.ts";
 import type { Inbox } from "./inbox.ts";
+import { rowInserter } from "./insert-rows.ts";
 import type { Loaded } from "./load.ts";
 import type { Dues } from "./due-work.ts";
 
@@ -92,13 +93,30 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
   };
 }
 
+interface Count {
+  readonly specialist: Handle;
+  readonly kind: string;
+  n: number;
+}
+
 /** Counts deliveries without rows until the next fold. */
 function createCounts(db: DatabaseSync, told: Loaded["told"]) {
-  const count = db.prepare(`
-    INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, 'done', ?)
-    ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + excluded.n`);
+  const write = rowInserter<Count>(
+    db,
+    {
+      head: "INSERT INTO delivery_count (specialist, kind, n, state)",
+      columns: 4,
+      tail: "ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + excluded.n",
+    },
+    (values, from, { specialist, kind, n }) => {
+      values[from] = specialist;
+      values[from + 1] = kind;
+      values[from + 2] = n;
+      values[from + 3] = "done";
+    },
+  );
   /** By specialist: each has few words, which are compared. */
-  let counts = new Map<Handle, { readonly specialist: Handle; readonly kind: string; n: number }[]>();
+  let counts = new Map<Handle, Count[]>();
   const counted = (specialist: Handle, kind: string): void => {
     const words = counts.get(specialist);
     if (words === undefined) return void counts.set(specialist, [{ specialist, kind, n: 1 }]);
@@ -107,7 +125,7 @@ function createCounts(db: DatabaseSync, told: Loaded["told"]) {
   };
   for (const { specialist, word } of told) counted(specialist, word);
   const flushCounts = (): void => {
-    for (const { specialist, kind, n } of [...counts.values()].flat()) count.run(specialist, kind, n);
+    write([...counts.values()].flat());
     counts = new Map();
   };
   return { counted, flushCounts, pendingCounts: () => [...counts.values()].flat() };

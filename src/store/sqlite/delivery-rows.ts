@@ -8,7 +8,7 @@ import { parseJson } from "../../core/json.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import { createUnhandledDeliveries, type UnhandledDeliveries } from "./unhandled-deliveries.ts";
-import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { DeliveryArrival, DeliveryEnd, DeliveryStore, StoredCoverage, Nudge, StoredDelivery } from "../deliveries.ts";
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */
@@ -228,18 +228,18 @@ function createHealth(db: DatabaseSync, commits: Commits): Pick<DeliveryStore, "
   return {
     webhookHealth: async () => new Map(list.all().map((row) => [asHandle(textOf(row, "specialist")), readHealth(row)])),
     // A power cut loses at most what polls and deliveries show again.
-    saveWebhookHealth: (specialist, { told, missed, missedInRow, lastToldAt, kinds }, now) =>
-      commits.soft(() => void save.run(specialist, told, missed, missedInRow, lastToldAt ?? null, JSON.stringify(kinds), now)),
+    saveWebhookHealth: (specialist, { reported, missed, missedInRow, lastReportedAt, kinds }, now) =>
+      commits.soft(() => void save.run(specialist, reported, missed, missedInRow, lastReportedAt ?? null, JSON.stringify(kinds), now)),
   };
 }
 
 function readHealth(row: Row): StoredCoverage {
   const kinds = parseJson(textOf(row, "kinds"));
   return {
-    told: numberOf(row, "told"),
+    reported: numberOf(row, "told"),
     missed: numberOf(row, "missed"),
     missedInRow: numberOf(row, "missed_in_row"),
-    lastToldAt: maybeNumber(row, "last_told_at"),
+    lastReportedAt: maybeNumber(row, "last_told_at"),
     kinds: Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === "string") : [],
   };
 }

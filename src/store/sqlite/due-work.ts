@@ -5,7 +5,7 @@ import type { Lane } from "../../contract/operations.ts";
 import { isFree, isReadyIn, expires } from "../../live/live-intent.ts";
 import type { Present } from "../../live/present.ts";
 import { WORK_KINDS, type FirstDue, type WorkKind, type SourceStore } from "../sources.ts";
-import { maybeNumber, textOf } from "./rows.ts";
+import { maybeNumber, textOf } from "./columns.ts";
 import { IS_SCHEDULE } from "./sources.ts";
 
 /** First due times of the kinds of work that have rows. */

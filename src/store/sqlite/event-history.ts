@@ -6,7 +6,7 @@ import { FAILED_NOTE, readNote } from "../failure.ts";
 import { MAX_EVENTS_LOOKED_AT, type EventRow, type FailureGroup, type HistoryStore } from "../history.ts";
 import { OPEN } from "./fold.ts";
 import type { HistoryParts } from "./history.ts";
-import { jsonOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { jsonOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 
 type EventHistory = Pick<HistoryStore, "findEvents" | "eventsAbout" | "eventsOf" | "eventOf" | "failing" | "failedEvents">;
 

@@ -1,10 +1,10 @@
 /** The common parts of the store: the file, the memory, the log, and the tables that are rows. */
 import type { Present } from "../../live/present.ts";
 import { Commits } from "./commits.ts";
-import { ControlTable } from "./controls.ts";
+import { ControlTable } from "./control-table.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "./database.ts";
 import { openReadOnlyDatabase } from "./reading.ts";
-import type { SqliteStoreOptions } from "./options.ts";
+import type { SqliteStoreOptions } from "./store-options.ts";
 import { QuotaTable } from "./quota.ts";
 import { RestoredTable } from "./restore-detection.ts";
 import { SpendingTable } from "./spending.ts";

@@ -6,7 +6,7 @@ import type { Present } from "../../live/present.ts";
 import type { HeldIntents, HistoryStore, KeptDelivery } from "../history.ts";
 import { stateOf } from "./intent-states.ts";
 import { INTENT_ROW, readIntent } from "./intent-rows.ts";
-import { bytesOf, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { bytesOf, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { OpenRows } from "./load.ts";
 
 export interface HistoryParts {

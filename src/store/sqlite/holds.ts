@@ -2,7 +2,7 @@
 import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
 import type { HoldStore } from "../holds.ts";
 import type { Commits } from "./commits.ts";
-import type { ControlTable } from "./controls.ts";
+import type { ControlTable } from "./control-table.ts";
 import type { Changes } from "./outbox.ts";
 import type { SpendingTable } from "./spending.ts";
 

@@ -10,7 +10,7 @@ import { claimable, type LiveEvent } from "../../live/live-event.ts";
 import type { EventFields } from "../../live/facts.ts";
 import type { Present } from "../../live/present.ts";
 import type { Commits } from "./commits.ts";
-import { jsonOf, numberOf, textOf } from "./rows.ts";
+import { jsonOf, numberOf, textOf } from "./columns.ts";
 import type { WatchWriter } from "./sources.ts";
 import type { FactLog } from "./fact-log.ts";
 import type { OpenRows } from "./load.ts";

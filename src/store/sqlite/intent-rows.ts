@@ -5,8 +5,9 @@ import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
 import { LIVE, type LiveIntent } from "../../live/live-intent.ts";
 import type { Intent } from "../../outbox/intent.ts";
+import { rowInserter, type Value } from "./insert-rows.ts";
 import { sqlStates, stateOf } from "./intent-states.ts";
-import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
+import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./columns.ts";
 
 export interface IntentRows {
   write(intents: readonly LiveIntent[]): void;
@@ -53,40 +54,20 @@ const COLUMNS = [
   "last",
 ] as const;
 
-const PLACES = `(${COLUMNS.map(() => "?").join(", ")})`;
-/** Rows of one statement. One JSON text of any number of rows takes twice the processor. */
-const AT_ONCE = 8;
-
 /** One JSON text instead of 34 columns: node:sqlite builds every column name for every row, which took 28 µs against 9 µs. */
 export const INTENT_ROW = `json_array(${COLUMNS.join(", ")}) AS intent`;
 /** Index condition of live intents: a partial index is only used if its condition is in the statement letter by letter. */
 export const IS_LIVE = `state IN ${sqlStates(LIVE)}`;
 
 export function createIntentRows(db: DatabaseSync): IntentRows {
-  const insert = (rows: number) =>
-    db.prepare(
-      `INSERT OR REPLACE INTO main.intent (${COLUMNS.join(", ")}) VALUES ${Array.from({ length: rows }, () => PLACES).join(", ")}`,
-    );
-  const [single, several] = [insert(1), insert(AT_ONCE)];
+  const head = `INSERT OR REPLACE INTO main.intent (${COLUMNS.join(", ")})`;
   const select = (where: string) => db.prepare(`SELECT ${INTENT_ROW} FROM main.intent ${where}`);
   const live = select(`INDEXED BY intent_live WHERE ${IS_LIVE} ORDER BY seq`);
   const has = db.prepare("SELECT 1 FROM main.intent WHERE seq = ?");
   const one = select("WHERE seq = ?");
   const byId = select("WHERE id = ?");
-  /** Filled anew for each statement. */
-  const group: Value[] = Array.from({ length: COLUMNS.length * AT_ONCE }, () => null);
-  const alone: Value[] = group.slice(0, COLUMNS.length);
   return {
-    write(all) {
-      const whole = all.length - (all.length % AT_ONCE);
-      for (let n = 0; n < all.length; n++) {
-        const intent = all[n];
-        if (intent === undefined) continue;
-        setValues(n < whole ? group : alone, n < whole ? (n % AT_ONCE) * COLUMNS.length : 0, intent);
-        if (n >= whole) single.run(...alone);
-        else if (n % AT_ONCE === AT_ONCE - 1) several.run(...group);
-      }
-    },
+    write: rowInserter(db, { head, columns: COLUMNS.length }, setValues),
     *live() {
       for (const row of live.iterate()) yield liveRow(row);
     },
@@ -95,8 +76,6 @@ export function createIntentRows(db: DatabaseSync): IntentRows {
     byId: (id) => maybe(byId.get(id)),
   };
 }
-
-type Value = string | number | null;
 
 /** In the order of the columns. */
 function setValues(values: Value[], from: number, i: LiveIntent): void {

@@ -1,7 +1,7 @@
 /** States of an intent as SQL text, generated from the one table of states. */
 import { Fatal } from "../../core/errors.ts";
 import { isIntentState, type IntentState } from "../../outbox/intent.ts";
-import { textOf, type Row } from "./rows.ts";
+import { textOf, type Row } from "./columns.ts";
 
 /** Accepts literals too: an unknown state does not compile. */
 export function sqlState(state: IntentState): string {

@@ -19,7 +19,7 @@ import type {
 } from "../../live/facts.ts";
 import { Present } from "../../live/present.ts";
 import { laneOf } from "./quota-statements.ts";
-import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import { OPEN, UNCHANGED } from "./fold.ts";
 import { createIntentRows, type IntentRows } from "./intent-rows.ts";
 

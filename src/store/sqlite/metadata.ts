@@ -1,7 +1,7 @@
 /** Facts about the store itself, by name. The caller owns the transaction. */
 import type { DatabaseSync } from "node:sqlite";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
-import { textOf } from "./rows.ts";
+import { textOf } from "./columns.ts";
 
 export interface Metadata {
   get(name: string): string | undefined;

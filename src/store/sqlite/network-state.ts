@@ -1,7 +1,7 @@
 /** Network state in SQLite: a few rows, read once at the start and written on change. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Commits } from "./commits.ts";
-import { objectOf, textOf } from "./rows.ts";
+import { objectOf, textOf } from "./columns.ts";
 import type { NetworkStateStore } from "../network-state.ts";
 
 export function createNetworkState(db: DatabaseSync, commits: Commits): NetworkStateStore {

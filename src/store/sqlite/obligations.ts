@@ -4,7 +4,7 @@ import { asHandle, type Handle, type KeyId } from "../../core/ids.ts";
 import { DAY, MINUTE } from "../../core/units.ts";
 import type { Present } from "../../live/present.ts";
 import { OWED_STANDINGS } from "../sources.ts";
-import { numberOf, textOf } from "./rows.ts";
+import { numberOf, textOf } from "./columns.ts";
 
 /** A job without a check for this long is abandoned: its specialist has no definition. */
 const ABANDONED_MS = 30 * DAY;
@@ -25,7 +25,7 @@ interface Known {
 
 export interface KeyObligations {
   readonly owed: Obligations;
-  /** Those that are expected to need their requests within the hour. */
+  /** The obligations expected to need their requests within the hour. */
   readonly soon: Obligations;
   /** Called when watched jobs or keys change. */
   forget(): void;

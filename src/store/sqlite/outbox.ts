@@ -13,7 +13,7 @@ import type { Commits } from "./commits.ts";
 import type { SpendingTable } from "./spending.ts";
 import { sqlState, sqlStates } from "./intent-states.ts";
 import { RESTORED_CODE } from "./restore-detection.ts";
-import { numberOf, textOf } from "./rows.ts";
+import { numberOf, textOf } from "./columns.ts";
 import type { WatchWriter } from "./sources.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { IntentRows } from "./intent-rows.ts";

@@ -1,5 +1,5 @@
 /** Prunes ledgers and controls, a bounded number of rows. The caller owns the transaction. */
-import type { ControlTable } from "./controls.ts";
+import type { ControlTable } from "./control-table.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
 

@@ -2,6 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { LANES, type Lane } from "../../contract/operations.ts";
 import type { KeyId } from "../../core/ids.ts";
+import { rowInserter } from "./insert-rows.ts";
+import type { PendingCell } from "./pending-cells.ts";
 
 /** Requests without an answer. */
 export interface OpenRequests {
@@ -27,8 +29,20 @@ export function statements(db: DatabaseSync) {
   return {
     key: db.prepare("SELECT per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes FROM quota_key WHERE key_id = ?"),
     cells: db.prepare("SELECT span, cell, slot, used FROM quota_cell WHERE key_id = ? ORDER BY span, cell, slot"),
-    addOne: db.prepare(
-      "INSERT INTO quota_cell (key_id, span, cell, slot, used) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used",
+    add: rowInserter<PendingCell>(
+      db,
+      {
+        head: "INSERT INTO quota_cell (key_id, span, cell, slot, used)",
+        columns: 5,
+        tail: "ON CONFLICT DO UPDATE SET used = used + excluded.used",
+      },
+      (values, from, { key, span, cell, slot, count }) => {
+        values[from] = key;
+        values[from + 1] = span;
+        values[from + 2] = cell;
+        values[from + 3] = slot;
+        values[from + 4] = count;
+      },
     ),
     gather: db.prepare(`
       INSERT INTO quota_cell (key_id, span, cell, slot, used)

@@ -176,7 +176,7 @@ export class QuotaTable {
 
   /** Writes all cells that are only in memory. */
   flush(): void {
-    for (const { key, span, cell, slot, count } of this.#pending.take()) this.#sql.addOne.run(key, span, cell, slot, count);
+    this.#sql.add(this.#pending.take());
     this.#options.onFlush?.();
   }
 
@@ -314,7 +314,7 @@ export class QuotaTable {
 
   /** Stores a cell of the memory. */
   #addRow(key: KeyId, name: WindowName, { cell, slot, count }: CellCount): void {
-    this.#sql.addOne.run(key, SPAN[name], cell - Math.floor(this.#clock.lagMs / WINDOW_SHAPES[name].cellMs), slot, count);
+    this.#sql.add([{ key, span: SPAN[name], cell: cell - Math.floor(this.#clock.lagMs / WINDOW_SHAPES[name].cellMs), slot, count }]);
   }
 
   #savePark(key: KeyId, state: QuotaState): void {

@@ -11,7 +11,7 @@ import { isObject, numberIn } from "../../core/json.ts";
 import { DAY, MINUTE } from "../../core/units.ts";
 import { syncFolder } from "./schema.ts";
 import { createMetadata, type Metadata } from "./metadata.ts";
-import { jsonOf, textOf } from "./rows.ts";
+import { jsonOf, textOf } from "./columns.ts";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
 
 /** The span of the unknown. */

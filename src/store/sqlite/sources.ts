@@ -6,7 +6,7 @@ import type { Handle } from "../../core/ids.ts";
 import type { CursorWrite } from "../inbox.ts";
 import { OWED_STANDINGS, type SourceStore, type WatchRow } from "../sources.ts";
 import type { Commits } from "./commits.ts";
-import { maybeNumber, numberOf, objectOf, textOf, type Row } from "./rows.ts";
+import { maybeNumber, numberOf, objectOf, textOf, type Row } from "./columns.ts";
 
 /** Writes inside a transaction the caller owns. */
 export interface WatchWriter {

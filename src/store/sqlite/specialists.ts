@@ -3,7 +3,7 @@ import { foreignCode } from "../../core/error-codes.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
 import type { Commits } from "./commits.ts";
-import { maybeNumber, maybeText, numberOf, textOf } from "./rows.ts";
+import { maybeNumber, maybeText, numberOf, textOf } from "./columns.ts";
 import type { SpecialistStore } from "../specialists.ts";
 
 export function createSpecialists(db: DatabaseSync, commits: Commits): SpecialistStore {

@@ -8,7 +8,7 @@ import type { Present } from "../../live/present.ts";
 import { Words, type Spoken } from "../../live/words.ts";
 import type { FinishedRun } from "../runs.ts";
 import type { DraftIntent, RecentWords } from "../../specialist/intent-draft.ts";
-import { maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { maybeText, numberOf, textOf, type Row } from "./columns.ts";
 
 export interface SpokenWords {
   /** Own texts that were or may still be sent, those of this run included: refused and cancelled ones do not count. */

@@ -1,9 +1,9 @@
 /** The store in one SQLite file: what happened are rows inserted once, the present is in memory, and every write is in a grouped commit. */
 import type { WatchWrite } from "../../contract/event.ts";
-import { ledgerOf } from "../ledger.ts";
-import type { Ledger, Store } from "../store.ts";
+import { ledgerOf, type Ledger } from "../ledger.ts";
+import type { Store } from "../store.ts";
 import { createDeliveries } from "./delivery-rows.ts";
-import { createApprovals, createKeyTables } from "./keys.ts";
+import { createApprovals, createKeyTables } from "./controls.ts";
 import { createHolds } from "./holds.ts";
 import { createNetworkState } from "./network-state.ts";
 import { pruneLedgers } from "./prune-ledgers.ts";
@@ -11,9 +11,9 @@ import { createSourceRows, createWatchWriter, type WatchWriter } from "./sources
 import { createSpecialists } from "./specialists.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createAdmission, openAttempts } from "./admission.ts";
-import { differences } from "./compare.ts";
+import { differences } from "./compare-memory.ts";
 import { openFoundation, type Foundation } from "./foundation.ts";
-import type { SqliteStoreOptions } from "./options.ts";
+import type { SqliteStoreOptions } from "./store-options.ts";
 import { createPlainDeliveries, type PlainDeliveries } from "./deliveries.ts";
 import { createDueWork } from "./due-work.ts";
 import { createEventHistory } from "./event-history.ts";

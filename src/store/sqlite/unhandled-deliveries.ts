@@ -1,6 +1,6 @@
 /** Bodies of unhandled deliveries: the newest are kept for a person to read, and the ids of all stay known. */
 import type { DatabaseSync } from "node:sqlite";
-import { numberOf, textOf } from "./rows.ts";
+import { numberOf, textOf } from "./columns.ts";
 
 /** Bounds after pruning. Between two prunings there may be twice as much; further ones are stored without their body. */
 export const UNHANDLED_KEPT = { ofKind: 100, ofSpecialist: 1_000, bytes: 16 * 1_024 * 1_024 } as const;

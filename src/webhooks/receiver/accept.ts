@@ -7,7 +7,16 @@ import type { Logger } from "../../core/log.ts";
 import type { Scrubber } from "../../core/scrubber.ts";
 import type { Secret } from "../../core/secret.ts";
 import { MINUTE } from "../../core/units.ts";
-import { DEFAULT_TOLERANCE, header, verify, type RawDelivery, type Tolerance, type Verdict, type WebhookRules } from "./signatures.ts";
+import {
+  DEFAULT_TOLERANCE,
+  header,
+  utf8,
+  verify,
+  type RawDelivery,
+  type Tolerance,
+  type Verdict,
+  type WebhookRules,
+} from "./signatures.ts";
 
 /** A verified delivery, ready for the store. */
 export interface VerifiedDelivery {
@@ -16,6 +25,8 @@ export interface VerifiedDelivery {
   readonly kind: string | undefined;
   readonly scheme: string;
   readonly body: Uint8Array;
+  /** The body as text; undefined if it is no UTF-8. */
+  readonly text: string | undefined;
 }
 
 export interface GateOptions {
@@ -142,9 +153,11 @@ export function createGate(options: GateOptions): Gate {
         byScheme[verdict.scheme] = (byScheme[verdict.scheme] ?? 0) + 1;
         if (verdict.scheme === "path") return hint(specialist, delivery, kind, verified);
         const id = scrubber.blank(identityOf(verdict));
-        const body = withoutSecrets(verdict.covered, scrubber);
+        const text = utf8(verdict.covered);
+        const body = text !== undefined && !scrubber.holds(text) ? verdict.covered : withoutSecrets(verdict.covered, scrubber);
         step = "stored";
-        const outcome = await options.put({ specialist, id, kind, scheme: verdict.scheme, body });
+        const known = body === verdict.covered ? text : utf8(body);
+        const outcome = await options.put({ specialist, id, kind, scheme: verdict.scheme, body, text: known });
         counts[outcome] += 1;
         if (outcome !== "full") options.onAccepted?.(specialist);
         if (outcome === "known" && verdict.signedId === undefined) options.onHint(specialist, { kind, body, signed: true });

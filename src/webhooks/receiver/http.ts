@@ -249,6 +249,7 @@ class Delivery {
   }
 }
 
+const NO_BYTES: Buffer = Buffer.alloc(0);
 const NO_BODY = { "content-length": 0 } as const;
 const NO_MORE = { ...NO_BODY, connection: "close" } as const;
 
@@ -275,7 +276,9 @@ function createBodyReader(onTooLarge: () => void) {
     },
     read(stream: IncomingMessage, done: Done): void {
       const { socket } = stream;
-      const chunks: Buffer[] = [];
+      /** Nearly every body comes as one part. */
+      let first: Buffer | undefined;
+      let others: Buffer[] | undefined;
       let size = 0;
       let over = false;
       const finish = (body: Buffer | number): void => {
@@ -283,20 +286,21 @@ function createBodyReader(onTooLarge: () => void) {
         over = true;
         underWay.delete(socket);
         inFlight -= size;
-        stream.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
-        if (typeof body === "number") stream.resume();
+        // The other listeners do nothing from now on, and go with the request.
+        if (typeof body === "number") stream.off("data", onData).resume();
         done(body);
       };
       const onData = (chunk: Buffer): void => {
         size += chunk.length;
         inFlight += chunk.length;
-        chunks.push(chunk);
+        if (first === undefined) first = chunk;
+        else (others ??= []).push(chunk);
         if (size > MAX_BODY_BYTES) {
           onTooLarge();
           finish(413);
         } else if (inFlight > MAX_BYTES_IN_FLIGHT) makeRoom();
       };
-      const onEnd = (): void => finish(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
+      const onEnd = (): void => finish(others === undefined ? (first ?? NO_BYTES) : Buffer.concat([first ?? NO_BYTES, ...others], size));
       const onBroken = (): void => finish(400);
       if (Number(stream.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
         onTooLarge();

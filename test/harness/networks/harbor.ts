@@ -84,8 +84,11 @@ class Harbor implements InventedNetwork {
       bad("nothing", 404),
     );
     board.listeners.push(({ kind, job, post }) => {
-      const about = job === undefined ? { signal: { uid: uid(post?.nr ?? 0) } } : { cargo: { uid: uid(job.nr) } };
-      const payload = { bell: `${kind} ${job === undefined ? "signal" : PHASES[job.phase]}`, number: board.next(), ...about };
+      const about =
+        job === undefined
+          ? { bell: "signal", now: kind, signal: { uid: uid(post?.nr ?? 0) } }
+          : { bell: "cargo", now: PHASES[job.phase], cargo: { uid: uid(job.nr) } };
+      const payload = { number: board.next(), ...about };
       for (const { address } of this.#hooks)
         void deliver(address, signDelivery({ scheme: "in-body", secret: SECRET, payload, at: board.now }));
     });

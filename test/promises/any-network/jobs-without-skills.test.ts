@@ -76,7 +76,7 @@ describe("every job that fits a watch by skill is found", () => {
 
   test("where many come at once, and a job cannot be read for a while", async () => {
     const { clock, network, handled, offer } = await wanting({ link: briefList });
-    const unreadable = network.faults.add({ mishap: { do: "status", status: 503, when: "before" }, match: { operation: "jobs.get" } });
+    const unreadable = network.faults.add({ fault: { kind: "status", status: 503, when: "before" }, match: { operation: "jobs.get" } });
     for (let i = 0; i < 30; i++) await offer(`fits ${i}`, "csv");
     await clock.advance(10 * MINUTE);
     expect(handled).toEqual([]);

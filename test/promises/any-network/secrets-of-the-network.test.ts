@@ -43,7 +43,7 @@ test("what happens while the webhook is made again is found by its making", asyn
   expect(handled).toHaveLength(5);
   const [made] = await registered();
   // A list that is not due for half an hour, and a registration that takes a minute.
-  const slow = network.faults.add({ mishap: { do: "status", status: 503, when: "before" }, match: { operation: "webhooks.list" } });
+  const slow = network.faults.add({ fault: { kind: "status", status: 503, when: "before" }, match: { operation: "webhooks.list" } });
   await restart();
   await clock.advance(5 * SECOND);
   await post("while it is made");

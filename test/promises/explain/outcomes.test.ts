@@ -146,7 +146,7 @@ describe("what hangs on something else names it", () => {
       {
         before: async ({ other, network }) => {
           await other("POST", "/v1/posts", { body: { content: "news" } });
-          network.faults.add({ mishap: { do: "status", status: 500, when: "before" }, match: { operation: "posts.reply" }, times: 1 });
+          network.faults.add({ fault: { kind: "status", status: 500, when: "before" }, match: { operation: "posts.reply" }, times: 1 });
         },
       },
     );
@@ -179,7 +179,7 @@ describe("what needs a person says what to do", () => {
       {
         profile: { operations: { "posts.create": { effect: "at-most-once" } } },
         before: async ({ network }) =>
-          void network.faults.add({ mishap: { do: "status", status: 500, when: "before" }, match: { writes: true } }),
+          void network.faults.add({ fault: { kind: "status", status: 500, when: "before" }, match: { writes: true } }),
       },
     );
     await lab.clock.advance(HOUR);
@@ -213,7 +213,8 @@ describe("what needs a person says what to do", () => {
       },
       { may: ["posts.create"] },
       {
-        before: async ({ network }) => void network.faults.add({ mishap: { do: "account", answer: "suspended" }, match: { writes: true } }),
+        before: async ({ network }) =>
+          void network.faults.add({ fault: { kind: "account", answer: "suspended" }, match: { writes: true } }),
       },
     );
     const stopped = { rule: "capability", message: "the network has stopped the account of scout", since: A_TIME };
@@ -234,7 +235,7 @@ describe("what needs a person says what to do", () => {
       { may: ["posts.create"] },
       {
         before: async ({ network }) =>
-          void network.faults.add({ mishap: { do: "body", body: "wrong-types" }, match: { writes: true }, times: 1 }),
+          void network.faults.add({ fault: { kind: "body", body: "wrong-types" }, match: { writes: true }, times: 1 }),
       },
     );
     expect(await lab.why("posts.create")).toMatchObject({

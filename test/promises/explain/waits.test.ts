@@ -58,7 +58,7 @@ describe("what waits", () => {
       { may: ["posts.create"] },
       {
         before: async ({ network }) =>
-          void network.faults.add({ mishap: { do: "limited", dialect: "seconds", seconds: 600 }, match: { writes: true }, times: 1 }),
+          void network.faults.add({ fault: { kind: "limited", dialect: "seconds", seconds: 600 }, match: { writes: true }, times: 1 }),
       },
     );
     expect(await reasonsOf(lab, 0)).toEqual([
@@ -155,7 +155,7 @@ describe("what waits", () => {
         network: { assume: { prices: { "jobs.create": -2 }, tellsCost: true } }, // a rebate
         profile: { operations: { "jobs.create": { charged: "cost.amount" } } },
         before: async ({ network }) =>
-          void network.faults.add({ mishap: { do: "delay-reply", ms: 3 * MINUTE }, match: { operation: "jobs.create" }, times: 1 }),
+          void network.faults.add({ fault: { kind: "delay-reply", ms: 3 * MINUTE }, match: { operation: "jobs.create" }, times: 1 }),
       },
     );
     await lab.clock.run(lab.guardian.call({ handle: "scout", operation: "jobs.create", input: { ...job, title: "another" } }));

@@ -4,7 +4,7 @@ import { asEventId, asHandle } from "../../../src/core/ids.ts";
 import { seededRandom } from "../../../src/core/random.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import type { NewEvent } from "../../../src/contract/event.ts";
-import { MAX_CRASHES } from "../../../src/store/inbox.ts";
+import { MAX_CRASHES } from "../../../src/live/live-event.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 
 const ONE = asHandle("one");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isObject } from "../../../src/core/json.ts";
 import { SECOND } from "../../../src/core/units.ts";
-import { MAX_CRASHES } from "../../../src/store/inbox.ts";
+import { MAX_CRASHES } from "../../../src/live/live-event.ts";
 import { retinue } from "../../harness/cli.ts";
 import { became, folder, start } from "../../harness/process.ts";
 

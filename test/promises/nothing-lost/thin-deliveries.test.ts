@@ -78,19 +78,19 @@ test.each(["id", "kind"] as const)("what no delivery told of is missed, where de
   const { clock, network, handled, health, happen } = await watching(tells);
   await happen("post", "post", "post", "like");
   await clock.advance(5 * MINUTE);
-  expect(await health()).toMatchObject({ state: "healthy", told: 4, missed: 0 });
-  network.faults.addDelivery({ mishap: { do: "lost" } });
+  expect(await health()).toMatchObject({ state: "healthy", reported: 4, missed: 0 });
+  network.faults.addDelivery({ fault: { kind: "lost" } });
   await happen("post", "post", "like", "post");
   await clock.advance(2 * HOUR);
   expect(handled).toHaveLength(8);
-  expect(await health()).toMatchObject({ state: "unhealthy", told: 4, missed: 4 });
+  expect(await health()).toMatchObject({ state: "unhealthy", reported: 4, missed: 4 });
 });
 
 test("what was told of and cannot be read at once is not missed because a poll finds it first", async () => {
   const { clock, network, handled, health, happen } = await watching("id");
   await happen("mention", "mention", "mention");
   await clock.advance(5 * MINUTE);
-  const unreadable = network.faults.add({ mishap: { do: "status", status: 503, when: "before" }, match: { operation: "posts.get" } });
+  const unreadable = network.faults.add({ fault: { kind: "status", status: 503, when: "before" }, match: { operation: "posts.get" } });
   await happen("mention");
   await clock.advance(2 * HOUR);
   expect(unreadable.hits).toBeGreaterThan(3);
@@ -106,8 +106,8 @@ test("what is told of while the network answers 429 waits until it can be read, 
     assume: { deliveryDetail: "id" },
   });
   await clock.advance(5 * MINUTE);
-  const limited = network.faults.add({ mishap: { do: "limited", dialect: "seconds", seconds: 1 }, match: { operation: "posts.get" } });
-  const lists = network.faults.add({ mishap: { do: "status", status: 503, when: "before" }, match: { operation: "posts.list" } });
+  const limited = network.faults.add({ fault: { kind: "limited", dialect: "seconds", seconds: 1 }, match: { operation: "posts.get" } });
+  const lists = network.faults.add({ fault: { kind: "status", status: 503, when: "before" }, match: { operation: "posts.list" } });
   await other("quill")("POST", "/v1/posts", { body: { content: "hi @scout" } });
   await clock.advance(30 * MINUTE);
   expect(limited.hits).toBeGreaterThan(10);

@@ -9,19 +9,19 @@ import { stage, type Stage } from "../../harness/posting-pair.ts";
 
 describe("an account that the network stopped", () => {
   const ways: readonly [string, Fault, string][] = [
-    ["says it is suspended", { do: "account", answer: "suspended" }, "ann account_stopped"],
-    ["shows a page for people", { do: "account", answer: "challenge" }, "ann challenge"],
+    ["says it is suspended", { kind: "account", answer: "suspended" }, "ann account_stopped"],
+    ["shows a page for people", { kind: "account", answer: "challenge" }, "ann challenge"],
   ];
-  test.each(ways)("and %s is asked now and then, and works again once it may", async (_, mishap, says) => {
+  test.each(ways)("and %s is asked now and then, and works again once it may", async (_, fault, says) => {
     const { clock, network, parked, requests } = await stage();
     await clock.advance(5 * MINUTE);
-    const fault = network.faults.add({ mishap, match: { agent: "ann" } });
+    const rule = network.faults.add({ fault, match: { agent: "ann" } });
     const before = { ann: requests("ann"), ben: requests("ben") };
     await clock.advance(90 * MINUTE);
     expect(parked).toEqual([says]);
     expect(requests("ann") - before.ann).toBeLessThan(10);
     expect(requests("ben") - before.ben).toBeGreaterThan(100);
-    fault.remove();
+    rule.remove();
     const stopped = requests("ann");
     await clock.advance(2 * HOUR);
     expect(requests("ann") - stopped).toBeGreaterThan(50);
@@ -30,7 +30,7 @@ describe("an account that the network stopped", () => {
 
 test("an operation that wants to be paid stops alone, for the one who was asked", async () => {
   const { clock, network, runtime, parked, asked, requests } = await stage();
-  network.faults.add({ mishap: { do: "account", answer: "payment" }, match: { agent: "ann", operation: "posts.create" } });
+  network.faults.add({ fault: { kind: "account", answer: "payment" }, match: { agent: "ann", operation: "posts.create" } });
   await clock.advance(2 * HOUR);
   expect(parked).toEqual(["ann payment_required"]);
   expect(runtime().parts.breakers.stops()).toMatchObject([{ rule: "capability", handle: "ann", operation: "posts.create" }]);
@@ -136,7 +136,7 @@ describe("what was learnt of a network", () => {
 
   test("of its speech is tried again under another profile, and of accounts is not", async () => {
     const here = await unreadable();
-    here.network.faults.add({ mishap: { do: "account", answer: "suspended" }, match: { agent: "ben" } });
+    here.network.faults.add({ fault: { kind: "account", answer: "suspended" }, match: { agent: "ben" } });
     await here.clock.advance(10 * MINUTE);
     const codes = () =>
       here
@@ -152,7 +152,7 @@ describe("what was learnt of a network", () => {
 
   test("is forgotten at a person's word, for one specialist or for all, and counts anew", async () => {
     const here = await stage();
-    const fault = here.network.faults.add({ mishap: { do: "account", answer: "payment" }, match: { operation: "posts.create" } });
+    const fault = here.network.faults.add({ fault: { kind: "account", answer: "payment" }, match: { operation: "posts.create" } });
     await here.clock.advance(5 * MINUTE);
     const stopped = () =>
       here

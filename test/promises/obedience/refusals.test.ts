@@ -8,7 +8,7 @@ const POST = { operation: "posts.create", agent: "ann" };
 
 interface Way {
   readonly name: string;
-  readonly mishap: Fault;
+  readonly fault: Fault;
   readonly match: { readonly agent: string; readonly operation?: string };
   /** What stops, and for whom: an undefined operation is all of them. */
   readonly stops: { readonly code: string; readonly operation: string | undefined; readonly handle: string | undefined };
@@ -16,18 +16,18 @@ interface Way {
 
 const posting = (code: string): Way["stops"] => ({ code, operation: "posts.create", handle: "ann" });
 const all = (code: string): Way["stops"] => ({ code, operation: undefined, handle: "ann" });
-const status = (code: number): Fault => ({ do: "status", status: code, when: "before" });
+const status = (code: number): Fault => ({ kind: "status", status: code, when: "before" });
 
 const WAYS: readonly Way[] = [
-  { name: "403", mishap: status(403), match: POST, stops: posting("forbidden") },
-  { name: "404 at an address without an object", mishap: status(404), match: POST, stops: posting("operation_missing") },
-  { name: "405", mishap: status(405), match: POST, stops: posting("operation_missing") },
-  { name: "402", mishap: { do: "account", answer: "payment" }, match: POST, stops: posting("payment_required") },
-  { name: "a suspended account", mishap: { do: "account", answer: "suspended" }, match: { agent: "ann" }, stops: all("account_stopped") },
-  { name: "a page for people", mishap: { do: "account", answer: "challenge" }, match: { agent: "ann" }, stops: all("challenge") },
+  { name: "403", fault: status(403), match: POST, stops: posting("forbidden") },
+  { name: "404 at an address without an object", fault: status(404), match: POST, stops: posting("operation_missing") },
+  { name: "405", fault: status(405), match: POST, stops: posting("operation_missing") },
+  { name: "402", fault: { kind: "account", answer: "payment" }, match: POST, stops: posting("payment_required") },
+  { name: "a suspended account", fault: { kind: "account", answer: "suspended" }, match: { agent: "ann" }, stops: all("account_stopped") },
+  { name: "a page for people", fault: { kind: "account", answer: "challenge" }, match: { agent: "ann" }, stops: all("challenge") },
   {
     name: "404 to the feed",
-    mishap: status(404),
+    fault: status(404),
     match: { agent: "ann", operation: "posts.list" },
     stops: { ...posting("operation_missing"), operation: "posts.list" },
   },
@@ -41,12 +41,12 @@ function gapsOf(times: readonly number[]): readonly number[] {
   return times.slice(1).map((at, i) => at - (times[i] ?? 0));
 }
 
-describe.each(WAYS)("$name", ({ mishap, match, stops }) => {
+describe.each(WAYS)("$name", ({ fault, match, stops }) => {
   test("is asked a handful of times in a day, at growing distances, and is over once the network says so", async () => {
     const { clock, network, parked, runtime, times } = await stage({ every: "10m", news: 0.1 });
     const what = LINES[stops.operation ?? ""] ?? /./;
     await clock.advance(10 * MINUTE);
-    const fault = network.faults.add({ mishap, match });
+    const rule = network.faults.add({ fault, match });
     const from = clock.now();
     await clock.advance(DAY);
     const asked = times("ann", what, from);
@@ -65,7 +65,7 @@ describe.each(WAYS)("$name", ({ mishap, match, stops }) => {
     // Nobody else is held up by it.
     expect(times("ben", LINES["posts.create"] ?? /./, from).length).toBeGreaterThanOrEqual(140);
 
-    fault.remove();
+    rule.remove();
     await clock.advance(6.5 * HOUR);
     expect(runtime().parts.breakers.stops()).toEqual([]);
     expect(times("ann", what, from + DAY).length).toBeGreaterThan(50);
@@ -75,7 +75,7 @@ describe.each(WAYS)("$name", ({ mishap, match, stops }) => {
 test("a key that is refused is tried by one read after 15 minutes, and ever more rarely, until there is another", async () => {
   const { clock, network, parked, times } = await stage({ every: "10m", news: 0.1 });
   await clock.advance(10 * MINUTE + SECOND);
-  network.faults.add({ mishap: status(401), match: { agent: "ann" } });
+  network.faults.add({ fault: status(401), match: { agent: "ann" } });
   const from = clock.now();
   await clock.advance(DAY);
   expect(parked).toEqual(["ann key_refused"]);
@@ -92,7 +92,7 @@ test("a key that is refused is tried by one read after 15 minutes, and ever more
 test("a key that only writes are refused with is not taken for a good one by each read that works", async () => {
   const { clock, network, times } = await stage({ every: "10m", news: 0.1 });
   await clock.advance(10 * MINUTE);
-  network.faults.add({ mishap: status(401), match: POST });
+  network.faults.add({ fault: status(401), match: POST });
   const from = clock.now();
   await clock.advance(DAY);
   const written = times("ann", LINES["posts.create"] ?? /./, from);
@@ -104,7 +104,7 @@ describe("a key that was refused by mistake", () => {
   const wronged = async () => {
     const at = await stage({ every: "10m", news: 0.1 });
     const { clock, network, guardian } = at;
-    const fault = network.faults.add({ mishap: status(401), match: { agent: "ann" } });
+    const fault = network.faults.add({ fault: status(401), match: { agent: "ann" } });
     await clock.advance(20 * MINUTE);
     const shown = async (hand = guardian()) =>
       (await clock.run(hand.status({}))).specialists.find(({ handle }) => handle === "ann")?.parked?.code;

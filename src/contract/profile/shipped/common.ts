@@ -286,7 +286,9 @@ export const speech = {
     deliveryId: ["delivery_id", "event_id", "id"],
     kind: ["type", "event", "kind", "event_type", "eventType", "topic"],
     kindHeaders: ["x-event-type", "x-github-event", "x-webhook-event", "x-event"],
+    state: [],
     object: ["data", "payload", "object", "$"],
+    objects: {},
     occurrence: ["version", "sequence", "occurred_at", "created_at", "timestamp"],
     kinds: {
       "post.created": "post.created",

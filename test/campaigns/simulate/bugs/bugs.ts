@@ -133,8 +133,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "a change of an event is no fact",
     FACT_LOG,
-    "        insert.one(fact);\n",
-    '        if (fact.fact !== "change" || fact.of !== "event") insert.one(fact);\n',
+    "    insert.one(fact);\n",
+    '    if (fact.fact !== "change" || fact.of !== "event") insert.one(fact);\n',
   ),
   bug("a doubt has no row after a fold", FOLD, "intents.write(all);", 'intents.write(all.filter(({ state }) => state !== "in_doubt"));'),
   bug(
@@ -177,14 +177,14 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "acknowledged before it is stored",
     "src/webhooks/receiver/accept.ts",
-    "const outcome = await options.put({ specialist, id, kind, scheme: verdict.scheme, body });",
-    'const outcome = "stored";\n        void options.put({ specialist, id, kind, scheme: verdict.scheme, body });',
+    "const outcome = await options.put({ specialist, id, kind, scheme: verdict.scheme, body, text: known });",
+    'const outcome = "stored";\n        void options.put({ specialist, id, kind, scheme: verdict.scheme, body, text: known });',
   ),
   bug(
     "told of by two ways is two events",
     "src/store/sqlite/deliveries.ts",
-    "if (inbox.insertEvent(event, now, { delivery: id, word })) fresh.push(event);",
-    "if (inbox.insertEvent({ ...event, id: `${event.id} by ${id}` }, now, { delivery: id, word })) fresh.push(event);",
+    "if (inbox.insertEvent(event, now, id, word)) fresh.push(event);",
+    "if (inbox.insertEvent({ ...event, id: `${event.id} by ${id}` }, now, id, word)) fresh.push(event);",
   ),
   bug(
     "a delivery ends before its events are stored",

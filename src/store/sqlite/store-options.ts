@@ -2,7 +2,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Fatal, RetinueError } from "../../core/errors.ts";
 import type { Random } from "../../core/random.ts";
-import type { Ledger } from "../store.ts";
+import type { Ledger } from "../ledger.ts";
 import type { Observe } from "./fact-log.ts";
 import type { DatabaseOptions, OpenDatabase } from "./database.ts";
 

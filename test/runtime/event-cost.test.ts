@@ -1,0 +1,86 @@
+/** What an event costs from its delivery to the network's answer, in counts that hold on any machine: bytes allocated, statements, log. */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { githubRequest, SPECIALISTS } from "../../bench/harness/deliveries.ts";
+import { drive } from "../../bench/harness/load.ts";
+import { openSink } from "../../bench/harness/sink.ts";
+import { SECRET } from "../../bench/subjects/webhook.ts";
+
+const FLAGS = ["--expose-gc", "--min-semi-space-size=64", "--max-semi-space-size=64", "--conditions=retinue-source"];
+/** After so many events everything runs as compiled. */
+const WARM = 2_500;
+
+interface Cost {
+  readonly kb: number;
+  readonly statements: number;
+  readonly logKb: number;
+}
+
+interface Told {
+  readonly heapUsed: number;
+  readonly collections: number;
+  readonly statements: number;
+  readonly logBytes: number;
+}
+
+async function costOf(events: number, pace: { readonly inFlight: number; readonly perSecond?: number }): Promise<Cost> {
+  const folder = mkdtempSync(join(tmpdir(), "retinue-event-cost-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  let effects = 0;
+  let onEffect = (): void => undefined;
+  const sink = await openSink({
+    onEffect: () => {
+      effects++;
+      onEffect();
+    },
+  });
+  onTestFinished(() => sink.close());
+  const script = join(import.meta.dirname, "../harness/event-cost.ts");
+  const child = fork(script, [`${sink.port}`, folder, SECRET, `${SPECIALISTS}`], { execArgv: FLAGS });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const { port } = await heard<{ readonly port: number }>(child);
+  const send = async (from: number, to: number, how: typeof pace): Promise<void> => {
+    const requests = Array.from({ length: to - from }, (_, n) => githubRequest(from + n));
+    const done = new Promise<void>((resolve) => (onEffect = () => void (effects === to && resolve())));
+    await drive({ port, total: requests.length, requests, ...how, onSent: () => undefined });
+    await done;
+  };
+  await send(0, WARM, { inFlight: 16 });
+  const before = await ask(child, "collect");
+  await send(WARM, WARM + events, pace);
+  const after = await ask(child, "count");
+  expect(after.collections, "nothing was collected meanwhile").toBe(0);
+  return {
+    kb: (after.heapUsed - before.heapUsed) / events / 1_024,
+    statements: (after.statements - before.statements) / events,
+    logKb: (after.logBytes - before.logBytes) / events / 1_024,
+  };
+}
+
+async function ask(child: ChildProcess, question: "collect" | "count"): Promise<Told> {
+  const answer = heard<Told>(child);
+  child.send(question);
+  return answer;
+}
+
+async function heard<Answer>(child: ChildProcess): Promise<Answer> {
+  const [answer] = (await once(child, "message")) as [Answer];
+  return answer;
+}
+
+test("at 16 in flight an event takes at most 4.6 statements, 8 KB of log and 64 KB of memory", { timeout: 120_000 }, async () => {
+  const { kb, statements, logKb } = await costOf(640, { inFlight: 16 });
+  expect(statements).toBeLessThanOrEqual(4.6);
+  expect(logKb).toBeLessThanOrEqual(8);
+  expect(kb).toBeLessThanOrEqual(64); // 58 to 62 were seen
+});
+
+test("at 300 a second an event takes at most 8 statements and 26 KB of log", { timeout: 120_000 }, async () => {
+  const { statements, logKb } = await costOf(600, { inFlight: 16, perSecond: 300 });
+  expect(statements).toBeLessThanOrEqual(8);
+  expect(logKb).toBeLessThanOrEqual(26);
+});
