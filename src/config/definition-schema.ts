@@ -126,7 +126,7 @@ const data = {
 const MODEL_EVENTS: readonly z.output<typeof eventKind>[] = ["mention.created", "reply.created"];
 
 /** A data file holds no code: a model answers the events that it names. */
-export const dataDefinition = z
+export const dataDefinition: z.ZodType<object> = z
   .strictObject(
     {
       ...data,
@@ -139,7 +139,7 @@ export const dataDefinition = z
     path: ["on"],
     ...expected("a model that answers these events: model: <its name in the settings>"),
   })
-  .transform(({ model, on, ...rest }) => {
+  .transform(({ model, on, ...rest }): object => {
     if (model === undefined) return rest;
     return { ...rest, on: Object.fromEntries((on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })])) };
   });
