@@ -139,7 +139,7 @@ export const dataDefinition: z.ZodType<object> = z
     path: ["on"],
     ...expected("a model that answers these events: model: <its name in the settings>"),
   })
-  .transform(({ model, on, ...rest }) => {
+  .transform(({ model, on, ...rest }): object => {
     if (model === undefined) return rest;
     const handlers: { readonly [kind: string]: unknown } = Object.fromEntries(
       (on ?? MODEL_EVENTS).map((kind) => [kind, answer({ model })]),

@@ -2,7 +2,7 @@
 import { eventId } from "../contract/event-id.ts";
 import type { ModelSettings } from "../config/model-settings.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import type { Clock } from "../core/clock.ts";
+import { systemClock, type Clock } from "../core/clock.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { asEventId } from "../core/ids.ts";
 import { isObject, textIn, type Json, type JsonObject } from "../core/json.ts";
@@ -86,7 +86,18 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
   const store = openSqliteStore({ path: ":memory:", clock, random: random.fork("store") });
   const access = options.models && withoutKeys(options.models);
   const log = createLogger({ level: "debug", now: () => clock.now(), scrubber, sink: (line) => void lines.push(line) });
-  const models = openModels({ models: access, profile, store, clock, scrubber, log, random: random.fork("models"), halt: () => undefined });
+  // A model is asked over HTTP, in real time; the pacing of its calls would never end on a clock that stands still.
+  const paced: Clock = { ...systemClock(), now: () => clock.now() };
+  const models = openModels({
+    models: access,
+    profile,
+    store,
+    clock: paced,
+    scrubber,
+    log,
+    random: random.fork("models"),
+    halt: () => undefined,
+  });
   try {
     const { handle } = specialist;
     const id = asEventId(event.id ?? eventId(event.kind, textIn(isObject(event.payload) ? event.payload : {}, "id") ?? "1"));
