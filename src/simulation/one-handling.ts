@@ -84,20 +84,8 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
   const answers: Record<string, Json> = { ...options.answers };
   const reads: ReadCall[] = [];
   const store = openSqliteStore({ path: ":memory:", clock, random: random.fork("store") });
-  const access = options.models && withoutKeys(options.models);
   const log = createLogger({ level: "debug", now: () => clock.now(), scrubber, sink: (line) => void lines.push(line) });
-  // A model is asked over HTTP, in real time; the pacing of its calls would never end on a clock that stands still.
-  const paced: Clock = { ...systemClock(), now: () => clock.now() };
-  const models = openModels({
-    models: access,
-    profile,
-    store,
-    clock: paced,
-    scrubber,
-    log,
-    random: random.fork("models"),
-    halt: () => undefined,
-  });
+  const models = modelsInTest(options, { store, log, scrubber, random: random.fork("models") });
   try {
     const { handle } = specialist;
     const id = asEventId(event.id ?? eventId(event.kind, textIn(isObject(event.payload) ? event.payload : {}, "id") ?? "1"));
@@ -143,6 +131,14 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
     await store.close();
     await models?.close();
   }
+}
+
+type ModelParts = Pick<Parameters<typeof openModels>[0], "store" | "log" | "scrubber" | "random">;
+
+function modelsInTest({ models, profile, clock }: OneHandlingOptions, parts: ModelParts): ReturnType<typeof openModels> {
+  // A model is asked over HTTP, in real time; the pacing of its calls would never end on a clock that stands still.
+  const paced: Clock = { ...systemClock(), now: () => clock.now() };
+  return openModels({ ...parts, models: models && withoutKeys(models), profile, clock: paced, halt: () => undefined });
 }
 
 /** Variables of keys are not read: a scripted model asks for none. */
