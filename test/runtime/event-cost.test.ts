@@ -21,6 +21,7 @@ const FLAGS = [
 const WARM = 2_500;
 
 interface Cost {
+  readonly collections: number;
   readonly kb: number;
   readonly statements: number;
   readonly logKb: number;
