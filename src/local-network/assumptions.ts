@@ -110,6 +110,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   wire("Creating answers 201, deleting and leaving 200 with a body that says so, what needs the Guardian 202."),
   wire("Bodies over the limit answer 413.", "maxBodyBytes"),
   wire("`Idempotency-Key` does nothing.", "idempotencyKeys"),
+  wire("Where it is honoured, it is so for a day.", "idempotencyKeyMs"),
   wire("Something written is readable at once.", "readLagMs"),
   auth("A key works on both sets of one world, whatever its prefix."),
   auth("The Guardian may hold a key of its own that manages specialists in Set B; a specialist's key may do so too."),

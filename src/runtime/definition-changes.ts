@@ -40,9 +40,12 @@ function difference(part: string, before: readonly string[], after: readonly str
   return added.length + removed.length === 0 ? [] : [`${part}: ${[...added, ...removed].join(" ")}`];
 }
 
+/** Values that a schedule has where it states none. */
+const USUAL: readonly unknown[] = [undefined, 0, "skip", "keep"];
+
 function times({ run: _run, name, cron, everyMs, ...rest }: Specialist["schedules"][number]): string {
   const more = Object.entries(rest).flatMap(([key, value]) =>
-    value === undefined || value === 0 || value === "skip" ? [] : [`${key.replace(MS, "")} ${shown(key, value)}`],
+    USUAL.includes(value) ? [] : [`${key.replace(MS, "")} ${shown(key, value)}`],
   );
   return `${name} (${[cron ?? `every ${shown("everyMs", everyMs)}`, ...more].join(", ")})`;
 }

@@ -10,7 +10,7 @@ const CONFIG = `mcp:\n  weather:\n    command: ${process.execPath}\n    args: ["
 const scout = (isolate: string): string => `
 export default {
   handle: "scout", tier: "pro", may: ["posts.create"], tools: ["weather/forecast"], isolate: "${isolate}",
-  schedules: { now: { every: "1s", run: async (act) => {
+  schedules: { now: { every: "1s", expiresIn: "1h", run: async (act) => {
     const { text } = await act.tool("weather/forecast", { city: "Bern" });
     act.post(text);
   } } },

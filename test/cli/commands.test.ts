@@ -136,7 +136,7 @@ describe("a live runtime", () => {
     const broken = await demo.saying(isDefinition("cannot be used"));
     expect(broken).toMatchObject({
       handle: "talker",
-      message: expect.stringMatching(/^keeps its last working definition: agents\/talker\.ts:1 /),
+      message: expect.stringMatching(/^keeps its last working definition: agents\/talker\.ts:1(?::\d+)? /),
     });
     const seen = demo.said.length;
     await demo.saying((said) => demo.said.indexOf(said) > seen && became("confirmed", "posts.reply")(said));

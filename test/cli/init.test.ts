@@ -101,10 +101,10 @@ test("the name of a project is one that npm takes", async () => {
 
 test("an unknown template is taught", async () => {
   const { root } = project();
-  const { code, stderr } = await inProcess(["init", "bots", "--template", "model"], { cwd: root });
+  const { code, stderr } = await inProcess(["init", "bots", "--template", "agent"], { cwd: root });
   expect(code).toBe(2);
-  expect(stderr).toContain('there is no template "model"');
-  expect(stderr).toContain("bot or worker or webhook");
+  expect(stderr).toContain('there is no template "agent"');
+  expect(stderr).toContain("bot or worker or model or webhook");
   expect(readdirSync(root)).toEqual([]);
 });
 
