@@ -25,6 +25,7 @@ const UNGUESSED: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret"]);
 /** Longer words are data rather than states. */
 const MAX_WORD_LENGTH = 60;
 const MAX_OPEN_WORDS = 4;
+const MAX_UNSORTED = 9;
 /** A field in fewer objects is a guess. */
 const MIN_SEEN = 2;
 const MAX_SAMPLES = 20;
@@ -129,7 +130,7 @@ function examineItems(profile: Profile, { name, record, place, items, proposals:
   const after = drafted(profile, proposals);
   const read = readEach(after, record, items);
   sample(read, record, samples);
-  if (record === "job") proposals.push(...openWords(after, items, read), ...moneyIn(after, items));
+  if (record === "job") proposals.push(...openWords(after, items, read).proposals, ...moneyIn(after, items));
 
   const summary = `${name}: ${items.length} items at ${place}, ${read.length} readable`;
   const shown = placesIn(guesses.proposals);
@@ -235,28 +236,47 @@ function countedBy(path: string): number {
   return /micros?$/i.test(path) ? 1_000_000 : 1;
 }
 
-/** Proposes words for the state of offered jobs: a listed job can be applied for, whatever its state is called. */
-export function openWords(profile: Profile, items: readonly JsonObject[], read: readonly NetworkRecord[]): readonly Proposal[] {
-  if (!read.some((job) => job.kind === "job" && job.status === "unknown")) return [];
-  const paths: readonly string[] = profile.records["job"]?.["status"] ?? [];
-  const words = new Set(
-    items.flatMap((item, index) => {
-      const job = read[index];
-      if (job?.kind !== "job" || job.status !== "unknown") return [];
-      const word = firstAt(item, paths.map(fieldPath), (found) => (typeof found === "string" && found !== "" ? found : undefined));
-      return word === undefined || word.length > MAX_WORD_LENGTH ? [] : [word];
-    }),
+/** Words of states, as a list of jobs shows them. */
+export interface StateWords {
+  readonly proposals: readonly Proposal[];
+  /** Words without a known meaning at jobs that somebody has: a person has to place them. */
+  readonly unsorted: readonly string[];
+}
+
+/** Proposes words for the state of offered jobs: a listed job that nobody has can be applied for, whatever its state is called. */
+export function openWords(profile: Profile, items: readonly JsonObject[], read: readonly NetworkRecord[]): StateWords {
+  const paths = (profile.records["job"]?.["status"] ?? []).map(fieldPath);
+  const seen = items.flatMap((item, index) => {
+    const job = read[index];
+    if (job?.kind !== "job" || job.status !== "unknown") return [];
+    const word = firstAt(item, paths, (found) => (typeof found === "string" && found !== "" ? found : undefined));
+    const isFree = job.assigneeId === undefined && job.assigneeHandle === undefined;
+    return word === undefined || word.length > MAX_WORD_LENGTH ? [] : [{ word, isFree }];
+  });
+  if (seen.length === 0) return { proposals: [], unsorted: [] };
+  const { proposals, unclear } = proposeStates(
+    profile,
+    seen.map(({ word }) => word),
   );
-  const { proposals, unclear } = proposeStates(profile, [...words]);
-  const isOpen = unclear.length > 0 && unclear.length <= MAX_OPEN_WORDS;
+  const free = unclear.filter((word) => seen.some((one) => one.word === word && one.isFree));
+  const unsorted = unclear.filter((word) => !free.includes(word)).slice(0, MAX_UNSORTED);
+  const isOpen = free.length > 0 && free.length <= MAX_OPEN_WORDS;
   const known = proposals.find(({ path }) => path[1] === "open")?.value ?? profile.statuses.open ?? [];
   const open: Proposal = {
     path: ["statuses", "open"],
-    value: [...(Array.isArray(known) ? (known as readonly string[]) : []), ...unclear],
+    value: [...(Array.isArray(known) ? (known as readonly string[]) : []), ...free],
     isDoubtful: true,
-    because: "a listed job can be applied for",
+    because: "a listed job that nobody has can be applied for",
   };
-  return [...proposals.filter(({ path }) => !isOpen || path[1] !== "open"), ...(isOpen ? [open] : [])];
+  return { proposals: [...proposals.filter(({ path }) => !isOpen || path[1] !== "open"), ...(isOpen ? [open] : [])], unsorted };
+}
+
+/** Names the states of jobs that no word of the profile tells, for a person. */
+export function* examineWords(profile: Profile, samples: Samples): Generator<Finding> {
+  const items = (samples.get("job") ?? []).map(({ item }) => item);
+  const { unsorted } = openWords(profile, items, readEach(profile, "job", items));
+  if (unsorted.length > 0)
+    yield finding("shapes", "warning", `words at jobs of somebody: ${unsorted.join(", ")} (put each under its state in statuses)`);
 }
 
 function drafted(profile: Profile, proposals: readonly Proposal[]): Profile {

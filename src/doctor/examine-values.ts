@@ -26,7 +26,7 @@ export function* examineValues(profile: Profile, samples: Samples): Generator<Fi
       .map(({ field, path, because }): Proposal => ({ path: ["records", record, field], value: [path], isDoubtful: true, because }));
     if (proposals.length === 0) continue;
     const after = applied(profile, [{ proposals }]).profile;
-    const words = record === "job" ? [...openWords(after, items, readEach(after, record, items)), ...moneyIn(after, items)] : [];
+    const words = record === "job" ? [...openWords(after, items, readEach(after, record, items)).proposals, ...moneyIn(after, items)] : [];
     yield finding("shapes", "warning", `by their values alone, a ${record} has ${placesIn(proposals)}`, [...proposals, ...words]);
   }
 }

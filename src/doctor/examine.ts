@@ -6,7 +6,7 @@ import type { Exchange } from "../client/client.ts";
 import type { WireAnswer } from "../client/transport.ts";
 import { isReadableRecord } from "../contract/reading/fields.ts";
 import { examineOrder, examinePaging, scalarsBeside } from "./examine-paging.ts";
-import { examineErrors, examineLists, FEED, LISTS, listsOf, type ListOperation, type Samples } from "./examine-records.ts";
+import { examineErrors, examineLists, examineWords, FEED, LISTS, listsOf, type ListOperation, type Samples } from "./examine-records.ts";
 import { examineBeside, examineSingles } from "./examine-objects.ts";
 import { examineValues } from "./examine-values.ts";
 import { isLimitHeader, proposeCounters, proposeLimitHeaders } from "./meanings.ts";
@@ -70,7 +70,7 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
   };
 
   const lists = listsOf(profile);
-  const reach = await reachable(lists, ask);
+  const reach = await reachable(lists, ask, profile);
   for (const found of reach.findings) yield keep(found);
   if (!reach.goOn) return;
   for await (const found of examineSet(options, ask)) yield keep(found);
@@ -82,6 +82,7 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
   }
   for await (const found of examineSingles(profile, ask, samples)) yield keep(found);
   for (const found of examineValues(profile, samples)) yield keep(found);
+  for (const found of examineWords(profile, samples)) yield keep(found);
   for await (const found of examineBeside(profile, ask, samples)) yield keep(found);
   for await (const found of examineErrors(profile, ask, vitals.truths)) yield keep(found);
   const longest = longestOf(profile, lists, samples);
@@ -163,6 +164,7 @@ function isPassing({ outcome }: Exchange): boolean {
 async function reachable(
   lists: readonly ListOperation[],
   ask: Ask,
+  profile: Profile,
 ): Promise<{ readonly findings: readonly Finding[]; readonly goOn: boolean }> {
   if (lists.length === 0) return { findings: [finding("reach", "problem", NO_LIST)], goOn: false };
   const answer = await firstAnswer(lists, ask);
@@ -173,8 +175,7 @@ async function reachable(
     goOn: false,
   });
   if (outcome.class === "never-left") return stop("reach", `nothing answers: ${outcome.reason}`);
-  if (outcome.class === "unauthorized")
-    return stop("key", "the network does not accept this key (401): check the key, and its place in the profile (auth)");
+  if (outcome.class === "unauthorized") return stop("key", refusedKey(profile));
   if (outcome.class === "limited") return stop("reach", "the key's quota is spent (429); try again later");
   if (outcome.class === "refused" && outcome.code === "redirected") return stop("reach", outcome.message);
   if (outcome.class === "unknown" && outcome.unreadable !== true) return stop("reach", `no usable answer: ${outcome.reason}`);
@@ -184,6 +185,15 @@ async function reachable(
   if (bodyOf(answer) === undefined)
     return stop("reach", `the answer (${status}, ${type}) is not JSON: check the base address, and any proxy before the network`);
   return { findings: [finding("reach", "ok", `the network answers (${status}, ${type})`), keyFinding(answer, status)], goOn: true };
+}
+
+/** A network that takes tokens alone refuses a good key too. */
+function refusedKey({ auth, operations }: Profile): string {
+  const advice = "the network does not accept this key (401): check the key, and its place in the profile (auth)";
+  const trade = operations.get("auth.token");
+  if (auth.exchange || trade === undefined || trade.unsupported !== undefined) return advice;
+  const next = "state auth.exchange and auth.token (docs/profiles.md, Tokens for keys), and run the doctor again";
+  return `${advice}; ${trade.method} ${trade.path} is known: if keys are exchanged for tokens, ${next}`;
 }
 
 const MAX_TYPE = 60;

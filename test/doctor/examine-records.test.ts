@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { resolveProfile, shippedProfile } from "../../src/contract/profile/profile.ts";
 import type { Json } from "../../src/core/json.ts";
-import { examineErrors, examineLists, listsOf, type Samples } from "../../src/doctor/examine-records.ts";
+import { applied } from "../../src/doctor/draft-profile.ts";
+import { examineErrors, examineLists, examineWords, listsOf, type Samples } from "../../src/doctor/examine-records.ts";
 import { allOf, askedNetwork, type AskedAnswer } from "../harness/asked-network.ts";
 
 const JOBS_ONLY = resolveProfile({
@@ -48,6 +49,19 @@ test("fields under other names and a list in another place are proposed, and nev
   });
   expect(findings[0]?.severity).toBe("warning");
   expect(findings.map(({ message }) => message).join()).not.toContain(secret);
+});
+
+test("only states of jobs that nobody has are open; the other words are named for a person", async () => {
+  const job = (id: string, phase: string, carrier: Json) => ({ id, title: "csv", phase, carrier });
+  const { findings, stated, samples } = await jobs({
+    jobs: [job("c1", "wanting", null), job("c2", "loaded", { call: "scout" }), job("c3", "billed", { call: "scout" })],
+  });
+  expect(stated["statuses.open"]).toEqual(expect.arrayContaining(["wanting"]));
+  expect(JSON.stringify(stated)).not.toMatch(/loaded|billed/);
+  const { profile } = applied(JOBS_ONLY, findings);
+  expect([...examineWords(profile, samples)].map(({ message }) => message)).toEqual([
+    "words at jobs of somebody: loaded, billed (put each under its state in statuses)",
+  ]);
 });
 
 test.each<[Json, string, string]>([

@@ -106,6 +106,18 @@ describe("a network that cannot be examined is told in one finding", () => {
   });
 });
 
+test.each<["set-a" | "set-b", ProfileSource["operations"], RegExp]>([
+  ["set-a", {}, /auth\); POST \/v1\/auth\/token .*state auth\.exchange and auth\.token/],
+  ["set-b", { "auth.token": { method: "POST", path: "/oauth/token" } }, /auth\); POST \/oauth\/token .*state auth\.exchange/],
+  ["set-b", {}, /auth\)$/],
+])("a refused key on %s with %j names the exchange for a token if there is one", async (set, operations, says) => {
+  const profile = resolveProfile({ extends: set, operations });
+  const [found] = await findingsOf(() => Promise.resolve({ kind: "answer", status: 401, headers: {}, text: "", elapsedMs: 1 }), {
+    profile,
+  });
+  expect(found?.message).toMatch(says);
+});
+
 test.each([
   [403, "key", "warning", "may not read this list"],
   [404, "key", "note", "does not show"],

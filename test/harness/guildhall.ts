@@ -11,13 +11,13 @@ import { openDocument } from "../../src/doctor/openapi/open-document.ts";
 const profile = shippedProfile("b");
 const BASE = "https://api.example.com/v1";
 
-export async function examined(document: JsonObject | string, baseUrl = BASE): Promise<readonly Finding[]> {
+export async function examined(document: JsonObject | string, baseUrl = BASE, written = profile): Promise<readonly Finding[]> {
   const whole = typeof document === "string" ? document : JSON.stringify(document);
-  return examineDocument({ document: openDocument(whole, "openapi.json"), profile, baseUrl, clock: virtualClock() });
+  return examineDocument({ document: openDocument(whole, "openapi.json"), profile: written, baseUrl, clock: virtualClock() });
 }
 
-export async function drafted(document: JsonObject | string, baseUrl = BASE): Promise<ProfileSource> {
-  return draftProfile(profile, applied(profile, await examined(document, baseUrl)).findings);
+export async function drafted(document: JsonObject | string, baseUrl = BASE, written = profile): Promise<ProfileSource> {
+  return draftProfile(written, applied(written, await examined(document, baseUrl, written)).findings);
 }
 
 export const json = (schema: Json): JsonObject => ({ description: "an answer", content: { "application/json": { schema } } });

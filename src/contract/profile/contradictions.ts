@@ -4,9 +4,11 @@ import type { ProfileProblem } from "./profile-problem.ts";
 import type { ProfileData } from "./source.ts";
 
 export function checkContradictions(data: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
+  const halves = halfStated(data, operations);
   return [
-    ...checkTrade(data, operations),
-    ...checkLimits(data, operations),
+    ...halves.map(({ name, message }) => ({ path: ["operations", name], message })),
+    ...checkTrade(data, operations, halves),
+    ...checkLimits(data, operations, halves),
     ...checkDecisions(data),
     ...checkParts(operations),
     ...checkLists(data, operations),
@@ -21,7 +23,25 @@ export function checkContradictions(data: ProfileData, operations: ReadonlyMap<s
   ];
 }
 
-function checkTrade({ auth }: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
+interface HalfStated {
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Operations with a method or a path of which the other is nowhere: one mistake each, whatever else names them. */
+function halfStated(data: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly HalfStated[] {
+  return Object.entries(data.operations).flatMap(([name, { method, path, unsupported = false }]) => {
+    const message = operations.get(name)?.unsupported;
+    const isStated = unsupported === false && (method !== undefined || path !== undefined);
+    return isStated && message !== undefined ? [{ name, message }] : [];
+  });
+}
+
+function checkTrade(
+  { auth }: ProfileData,
+  operations: ReadonlyMap<string, ProfileOperation>,
+  halves: readonly HalfStated[],
+): readonly ProfileProblem[] {
   if (auth.header === null && auth.sign === undefined)
     return [{ path: ["auth", "header"], message: "no header carries the key, and no signature is made by it: state `sign`, or a header" }];
   if (auth.sign !== undefined && auth.exchange)
@@ -30,12 +50,12 @@ function checkTrade({ auth }: ProfileData, operations: ReadonlyMap<string, Profi
   const missing = operations.get("auth.token")?.unsupported;
   const never = auth.refreshEarlyMs >= auth.tokenLifetimeMs;
   return [
-    ...(missing === undefined
+    ...(missing === undefined || halves.some(({ name }) => name === "auth.token")
       ? []
       : [
           {
             path: ["auth", "exchange"],
-            message: `keys are exchanged by auth.token, which is missing (${missing}): state its path under operations`,
+            message: `keys are exchanged by auth.token, which is missing (${missing}): state its method and path under operations`,
           },
         ]),
     ...(never
@@ -44,10 +64,15 @@ function checkTrade({ auth }: ProfileData, operations: ReadonlyMap<string, Profi
   ];
 }
 
-function checkLimits({ limits }: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
+function checkLimits(
+  { limits }: ProfileData,
+  operations: ReadonlyMap<string, ProfileOperation>,
+  halves: readonly HalfStated[],
+): readonly ProfileProblem[] {
   return limits.flatMap(({ operations: patterns }, index) => {
     const names = namedBy(patterns, operations);
-    const isNothing = names.every((name) => operations.get(name)?.unsupported !== undefined);
+    const isHalf = names.some((name) => halves.some((half) => half.name === name));
+    const isNothing = !isHalf && names.every((name) => operations.get(name)?.unsupported !== undefined);
     return isNothing ? [{ path: ["limits", index, "operations"], message: `limits ${patterns.join(", ")}, which is unsupported` }] : [];
   });
 }

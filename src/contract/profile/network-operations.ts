@@ -107,7 +107,7 @@ function merged(row: Operation, over: OperationOverride, endpoint: Endpoint | un
   const path = over.path ?? endpoint?.path;
   const unsupported =
     reasonOf(over.unsupported, row.name) ??
-    (method === undefined || path === undefined ? (missing ?? "no path is known for it") : undefined);
+    (method === undefined || path === undefined ? unreachable(row.name, over, missing ?? "no path is known for it") : undefined);
   return {
     name: row.name,
     purpose: over.purpose ?? row.purpose,
@@ -122,6 +122,12 @@ function merged(row: Operation, over: OperationOverride, endpoint: Endpoint | un
     ...defined({ unsupported }),
     extra: false,
   };
+}
+
+/** A profile that states one of method and path needs the other, where its set has neither. */
+function unreachable(name: string, { method, path }: OperationOverride, reason: string): string {
+  if (method === undefined && path === undefined) return reason;
+  return `${name} has no ${method === undefined ? "method" : "path"}: ${reason}, so state method and path`;
 }
 
 function extraOperation(name: string, source: OperationSource): ProfileOperation {

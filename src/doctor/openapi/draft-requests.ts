@@ -1,6 +1,7 @@
 /** Drafts the requests of matched operations: path, query, body, the network's values, and inputs that only this network wants. */
 import { endpointPath, parseBaseAddress } from "../../contract/base-address.ts";
 import { OPERATIONS } from "../../contract/operations.ts";
+import type { ProfileOperation } from "../../contract/profile/network-operations.ts";
 import type { Profile } from "../../contract/profile/profile.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Proposal } from "../finding.ts";
@@ -35,7 +36,7 @@ export function draftRequest(options: DraftingOptions, { name, operation, isDoub
   const doubt = isDoubtful ? "the only operation of the document that fits" : undefined;
   if (present?.path === undefined || present.path === "" || !isSamePath(endpointPath(base, present.path), endpointPath(base, path)))
     proposals.push(propose("path", path, doubt));
-  if (present?.method !== operation.method) proposals.push(propose("method", operation.method, doubt));
+  if (present?.path === "" || present?.method !== operation.method) proposals.push(propose("method", operation.method, doubt));
   if (present?.unsupported !== undefined && present.path !== "") proposals.push(propose("unsupported", false, doubt));
   if (name === "auth.token") return proposals; // its body carries the key, which is no input
   const inputs = Object.keys(OPERATIONS[name].input.shape).filter(
@@ -57,6 +58,13 @@ export function draftRequest(options: DraftingOptions, { name, operation, isDoub
 function isSamePath(one: string, other: string): boolean {
   const plain = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
   return plain(one) === plain(other);
+}
+
+/** Returns true if an operation of the profile is this one of the document. */
+export function isStatedAt(options: DraftingOptions, { method, path }: ProfileOperation, operation: ApiOperation): boolean {
+  const base = parseBaseAddress(options.baseUrl);
+  const placeOf = (stated: string): string => endpointPath(base, stated).replaceAll(/\{\w+\}|:\w+/g, ":");
+  return method === operation.method && placeOf(path) === placeOf(pathOf(options, operation));
 }
 
 /** The path under the base address; the object acted on is `:id` or `:handle`. */

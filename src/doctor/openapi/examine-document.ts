@@ -3,7 +3,7 @@ import { createClient } from "../../client/client.ts";
 import type { Profile } from "../../contract/profile/profile.ts";
 import { fieldPath, valueAt } from "../../contract/reading/field-path.ts";
 import { FIELDS, isReadableRecord } from "../../contract/reading/fields.ts";
-import { OPERATION_NAMES } from "../../contract/operations.ts";
+import { OPERATION_NAMES, type OperationName } from "../../contract/operations.ts";
 import type { Clock } from "../../core/clock.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { Secret } from "../../core/secret.ts";
@@ -18,8 +18,8 @@ import { documentNetwork } from "./document-network.ts";
 import { draftAuth, draftHeaders, draftLimits, draftWebhooks } from "./draft-access.ts";
 import { draftExtras } from "./draft-extras.ts";
 import { draftPaging } from "./draft-paging.ts";
-import { draftRequest } from "./draft-requests.ts";
-import { matchOperations, type Kind, type Match } from "./match-operations.ts";
+import { draftRequest, isStatedAt } from "./draft-requests.ts";
+import { matchOperations, type Kind, type Match, type Matches } from "./match-operations.ts";
 import type { OpenDocument } from "./open-document.ts";
 import { merged, namesIn, sampleOf } from "./schema-sample.ts";
 
@@ -36,7 +36,8 @@ export interface DocumentExamination {
 export async function examineDocument(options: DocumentExamination): Promise<readonly Finding[]> {
   const { document, profile } = options;
   const operations = apiOperations(document);
-  const { found: matches, others } = matchOperations(operations, (operation) => kindOf(document, operation));
+  const { found, others, perhaps } = matchOperations(operations, (operation) => kindOf(document, operation));
+  const matches = found.filter(({ name }) => !isSettled(profile, name, "unsupported") || isUsed(profile, name));
   if (matches.length === 0)
     return [
       finding(
@@ -68,14 +69,28 @@ export async function examineDocument(options: DocumentExamination): Promise<rea
     nested.some((name) => Array.isArray(object[name ?? ""])),
   );
   const extras = draftExtras(options, others, isNested ? undefined : single?.path);
-  const rest = [...extras, ...examineAnswers(document, whole.profile, matches), ...stateFindings(states), ...leftOver(document, others)];
+  const rest = [
+    ...extras,
+    ...examineAnswers(document, whole.profile, matches),
+    ...stateFindings(states),
+    ...leftOver(options, others, perhaps),
+  ];
   return [...findings, ...shapes, ...rest];
+}
+
+function isUsed({ operations }: Profile, name: string): boolean {
+  return operations.get(name)?.unsupported === undefined;
+}
+
+/** Returns true if a person states this part of an operation, without a doubt. */
+function isSettled({ settled }: Profile, name: string, part: "path" | "unsupported"): boolean {
+  return settled.includes(`operations.${name}.${part}`);
 }
 
 function missing(profile: Profile, matches: readonly Match[]): readonly Proposal[] {
   const known = new Set(matches.map(({ name }) => name));
-  const isUsed = (name: string): boolean => profile.operations.get(name)?.unsupported === undefined;
-  return OPERATION_NAMES.filter((name) => !known.has(name) && isUsed(name)).map((name) => ({
+  const isOpen = (name: OperationName): boolean => !known.has(name) && isUsed(profile, name) && !isSettled(profile, name, "path");
+  return OPERATION_NAMES.filter(isOpen).map((name) => ({
     path: ["operations", name, "unsupported"],
     value: "the network's OpenAPI document has no such operation",
     isDoubtful: true,
@@ -239,15 +254,31 @@ function stateFindings({ proposals, unclear }: ReturnType<typeof proposeStates>)
   return [finding("document", "warning", `${proposals.length} states have words of their own${unknown}`, proposals)];
 }
 
-/** Names for a person what the document has and no proposal covers. */
-function leftOver(document: OpenDocument, others: readonly ApiOperation[]): readonly Finding[] {
-  const named = others.slice(0, MAX_NAMED).map(({ method, path }) => `${method} ${path}`);
-  const more = others.length > MAX_NAMED ? `, and ${others.length - MAX_NAMED} more` : "";
+/** Names for a person what the document has and neither a proposal nor the profile covers. */
+function leftOver(options: DocumentExamination, others: Matches["others"], perhaps: Matches["perhaps"]): readonly Finding[] {
+  const { document, profile } = options;
+  const stated = [...profile.operations.values()].filter(
+    ({ name, extra, unsupported }) => unsupported === undefined && (extra || isSettled(profile, name, "path")),
+  );
+  const open = others
+    .filter((operation) => !stated.some((one) => isStatedAt(options, one, operation)))
+    .map((operation) => {
+      const names = (perhaps.get(operation) ?? []).filter((name) => isUsed(profile, name) && !isSettled(profile, name, "path"));
+      return { place: `${operation.method} ${operation.path}`, names };
+    });
+  const guessed = open.filter(({ names }) => names.length > 0).map(({ place, names }) => `${place} may be ${names.join(" or ")}`);
+  const alone = open.filter(({ names }) => names.length === 0).map(({ place }) => place);
   const unfollowed = document.unfollowed();
   return [
-    ...(others.length === 0
+    ...(guessed.length === 0 ? [] : [finding("document", "note", `${shortened(guessed)}: state its path there, or under extra`)]),
+    ...(alone.length === 0
       ? []
-      : [finding("document", "note", `of this network alone (state what you need under extra): ${named.join(", ")}${more}`)]),
+      : [finding("document", "note", `of this network alone (state what you need under extra): ${shortened(alone)}`)]),
     ...(unfollowed.length === 0 ? [] : [finding("document", "warning", `references that were left out: ${unfollowed.join("; ")}`)]),
   ];
+}
+
+function shortened(named: readonly string[]): string {
+  const more = named.length > MAX_NAMED ? `, and ${named.length - MAX_NAMED} more` : "";
+  return `${named.slice(0, MAX_NAMED).join(", ")}${more}`;
 }

@@ -60,6 +60,8 @@ export interface Matches {
   readonly found: readonly Match[];
   /** Operations of the document that are none of ours. */
   readonly others: readonly ApiOperation[];
+  /** Actions of ours without an operation that one of the others may be: they act on the same kind of object. */
+  readonly perhaps: ReadonlyMap<ApiOperation, readonly OperationName[]>;
 }
 
 /** `kindOf` says which kind of object an operation's answer holds, where its words do not. */
@@ -78,7 +80,23 @@ export function matchOperations(operations: readonly ApiOperation[], kindOf: (op
   }
   const reply = found.some(({ name }) => name === "posts.reply") ? undefined : onlyTextBelow(operations, known, taken);
   if (reply !== undefined) take({ name: "posts.reply", operation: reply, isDoubtful: true });
-  return { found, others: operations.filter((operation) => !taken.has(operation)) };
+  const others = operations.filter((operation) => !taken.has(operation));
+  const open = (operation: ApiOperation): readonly OperationName[] =>
+    actionsLike(operation, known).filter((name) => !found.some((match) => match.name === name));
+  return { found, others, perhaps: new Map(others.map((operation) => [operation, open(operation)])) };
+}
+
+const ACTIONS: { readonly [kind in Kind]?: readonly OperationName[] } = {
+  post: ["posts.reply", "posts.vote"],
+  job: ["jobs.apply", "jobs.submit"],
+  community: ["communities.join", "communities.leave"],
+};
+
+function actionsLike({ method, path }: ApiOperation, known: ReadonlyMap<string, Kind>): readonly OperationName[] {
+  const { before, after, parameters } = shapeOf(path);
+  const kind = kindIn(before.at(-1), known);
+  const isAction = (method === "POST" || method === "PUT") && parameters.length === 1 && after.length === 1;
+  return isAction && kind !== undefined ? (ACTIONS[kind] ?? []) : [];
 }
 
 /** The one remaining action on a post that takes a body. */

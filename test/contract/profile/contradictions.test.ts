@@ -51,3 +51,13 @@ test("each statement alone stands", () => {
   const votes = { operations: { "posts.vote": { unsupported: true } } };
   expect(refusedAt({ ...votes, limits: [{ name: "votes", operations: ["posts.vote", "posts.reply"], max: 5, per: "1h" }] })).toEqual([]);
 });
+
+test("a path without a method on a set that lacks the operation is one mistake, which names both", () => {
+  const operations = { "auth.token": { path: "/oauth/token" } };
+  const limits = [{ name: "trades", operations: ["auth.token"], max: 15, per: "30m" }];
+  expect(() => resolveProfile({ extends: "set-b", auth: { exchange: true }, operations, limits })).toThrow(
+    "auth.token has no method: Set B has no auth.token (Set A has it), so state method and path",
+  );
+  expect(refusedAt({ auth: { exchange: true }, operations, limits })).toEqual(["operations.auth.token"]);
+  expect(refusedAt({ operations: { "auth.token": { ...operations["auth.token"], method: "POST" } }, limits })).toEqual([]);
+});

@@ -1,5 +1,6 @@
 /** A whole document becomes a draft: what it states, and what its answers show. */
 import { describe, expect, test } from "vitest";
+import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { drafted, examined, guildhall, json, ref, text } from "../../harness/guildhall.ts";
 
@@ -145,6 +146,32 @@ describe("its rules", () => {
       guildhall({ paths: { "/guilds": { get: { responses: { 200: json({ type: "array", items: ref("S0") }) } } } }, root }),
     );
     expect(findings.length).toBeGreaterThan(3);
+  });
+
+  describe("an action that no word tells", () => {
+    const unload = {
+      "/quests/{questId}/unload": { post: { requestBody: json({ type: "object", properties: { crate: text } }), responses: {} } },
+    };
+    const path = "/v1/quests/{id}/unload";
+
+    test("is named with the operation that is missing there", async () => {
+      const said = (await examined(guildhall({ paths: unload }))).map(({ message }) => message).join("\n");
+      expect(said).toContain("POST /quests/{questId}/unload may be jobs.submit: state its path there, or under extra");
+    });
+
+    test("is neither named nor doubted if the profile states its place", async () => {
+      const written = resolveProfile({ extends: "set-b", operations: { "jobs.submit": { path, body: { crate: "{deliverable}" } } } });
+      const said = (await examined(guildhall({ paths: unload }), undefined, written)).map(({ message }) => message).join("\n");
+      expect(said).not.toContain("unload");
+      const { operations, guesses } = await drafted(guildhall({ paths: unload }), undefined, written);
+      expect(operations?.["jobs.submit"]).toBeUndefined();
+      expect(guesses).not.toContain("operations.jobs.submit.unsupported");
+    });
+
+    test("an operation that the profile declares unsupported stays so, whatever the document has", async () => {
+      const written = resolveProfile({ extends: "set-b", operations: { "posts.list": { unsupported: true } } });
+      expect((await drafted(guildhall(), undefined, written)).operations?.["posts.list"]).toBeUndefined();
+    });
   });
 
   test("a document without operations of such a network drafts nothing, and says so", async () => {

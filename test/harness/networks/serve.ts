@@ -138,8 +138,11 @@ if (import.meta.main) {
   const names = INVENTED.map((one) => one.name).join(", ");
   const invented = INVENTED.find((one) => one.name === name);
   if (invented === undefined) {
-    process.stderr.write(`expected one of ${names}, got ${JSON.stringify(name)}\n`);
-    process.exit(1);
+    const isHelp = name === "--help";
+    const usage = `npm run networks:serve -- <name> [port]\n  name: ${names}\n  port: 8090 if none is given\nIts folder is .retinue/networks/<name>.\n`;
+    if (isHelp) process.stdout.write(usage);
+    else process.stderr.write(`expected one of ${names}, got ${JSON.stringify(name)}\n${usage}`);
+    process.exit(isHelp ? 0 : 1);
   }
   const told = new Set<string>();
   const onStrange = (line: string): void => {
