@@ -2,8 +2,8 @@
 import type { Call } from "../contract/call.ts";
 import { endpointPath, type BaseAddress } from "../contract/base-address.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import type { ProfileOperation } from "../contract/profile/network-operations.ts";
-import { fillTemplate, pathBuilder, templateFields } from "../contract/profile/template.ts";
+import { namesOwnId, type ProfileOperation } from "../contract/profile/network-operations.ts";
+import { fillTemplate, OWN_ID, pathBuilder, templateFields } from "../contract/profile/template.ts";
 import { htmlOfText } from "../contract/reading/html-text.ts";
 import { isTrade } from "../contract/secrets.ts";
 import type { Secret } from "../core/secret.ts";
@@ -17,8 +17,11 @@ export interface BuiltRequest {
   readonly body: string | undefined;
 }
 
-/** Builds one operation's requests; an exchange may carry the key in its body. Throws `Refused` (`target_*`, `input_*`) before anything is sent. */
-export type RequestBuilder = (call: Call, key?: Secret) => BuiltRequest;
+/**
+ * Builds one operation's requests; an exchange may carry the key in its body, and `me` is the account's own id. Throws `Refused`
+ * (`target_*`, `input_*`, `account_unknown`) before anything is sent.
+ */
+export type RequestBuilder = (call: Call, key?: Secret, me?: string) => BuiltRequest;
 
 const PAGING_INPUTS: ReadonlySet<string> = new Set(["limit", "cursor"]);
 
@@ -33,11 +36,15 @@ export function requestBuilder(profile: Profile, operation: ProfileOperation, ba
   const sendsBody = bodyTemplate === undefined ? !inQuery && known.size > 0 : bodyTemplate !== null;
 
   const namesKey = isTrade(operation.name) && bodyTemplate !== undefined && templateFields(bodyTemplate).includes("key");
+  const namesMe = namesOwnId(operation);
 
-  return (call, key) => {
+  return (call, key, me) => {
     const input = worded(counted(operation, checkInput(operation, known, call), perUnit), sendsHtml);
+    if (namesMe && me === undefined)
+      throw new Refused("account_unknown", `${operation.name} names the account's own id, which is not known yet`);
     const values: JsonObject = {
       ...input,
+      ...(namesMe ? { [OWN_ID]: me } : {}),
       ...objectsOf(call),
       ...(namesKey && key !== undefined ? { key: key.reveal() } : {}),
     };

@@ -44,11 +44,11 @@ export interface SendOptions {
 
 export interface Client {
   readonly profile: Profile;
-  /** The request of a call. Throws `Refused` like `send`, without sending. */
-  check(call: Call): BuiltRequest;
+  /** The request of a call; `me` is the account's own id, if it is known. Throws `Refused` like `send`, without sending. */
+  check(call: Call, me?: string): BuiltRequest;
   /**
    * Sends one request. Throws `Refused` before any request: `operation_unknown`, `operation_not_in_set`, `target_missing`,
-   * `target_unexpected`, `target_invalid`, `input_unknown`, `input_invalid`, `input_unsupported`. Never throws after it.
+   * `target_unexpected`, `target_invalid`, `input_unknown`, `input_invalid`, `input_unsupported`, `account_unknown`. Never throws after it.
    */
   send(call: Call, options: SendOptions): Promise<Outcome>;
   /** As `send`, with the answer as it came but for secrets: for the doctor, which looks at parts that the profile cannot read. */
@@ -133,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
 
   const client: Client = {
     profile,
-    check: (call) => prepare(call.operation).build(call),
+    check: (call, me) => prepare(call.operation).build(call, undefined, me),
     send: async (call, sendOptions) => (await client.exchange(call, sendOptions)).outcome,
     async exchange(call, sendOptions) {
       const prepared = prepare(call.operation);

@@ -152,7 +152,6 @@ export const ERROR_CODES = [
   "read_in_may",
   // In a handler
   "act_closed",
-  "account_unknown",
   "step_repeated",
   "step_not_json",
   "step_options_invalid",
@@ -198,6 +197,7 @@ export const ERROR_CODES = [
   "obligations_full",
   "key_parked",
   "key_unusable",
+  "account_unknown",
   "key_refused",
   "key_unregistered",
   "network_limit",

@@ -5,6 +5,7 @@ import type { Client } from "../client/client.ts";
 import { CONNECTIONS } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Lane } from "../contract/operations.ts";
+import { namesOwnId } from "../contract/profile/network-operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep, type Clock } from "../core/clock.ts";
@@ -108,7 +109,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const readOnce: Gateway["read"] = async (member, call, { lane, signal, probe = false }) => {
     const lacked = lackedBy(client.profile, member.specialist.tier, call.operation);
     if (lacked !== undefined) return { kind: "refused", ...lacked };
-    const built = checked(client, call);
+    const built = checked(given, client, { member, call, lane: lane ?? laneOf(call.operation) });
     if ("kind" in built) return built;
     for (let tries = 1; ; tries++) {
       const answer = await attempt(options, { member, call, built, lane: lane ?? laneOf(call.operation), signal, probe });
@@ -128,11 +129,11 @@ export function createGateway(given: GatewayOptions): Gateway {
     },
     send(member, intent) {
       const call = callOf(intent);
-      const built = checked(client, call);
+      const built = checked(given, client, { member, call, lane: intent.lane });
       return "kind" in built ? Promise.resolve(built) : attempt(options, { member, call, built, lane: intent.lane, intent });
     },
     async perform(member, call, signal) {
-      const built = checked(client, call);
+      const built = checked(given, client, { member, call, lane: laneOf(call.operation) });
       return "kind" in built ? built : attempt(options, { member, call, built, lane: laneOf(call.operation), signal, own: true });
     },
     async examine(member, call, profile, signal) {
@@ -140,7 +141,7 @@ export function createGateway(given: GatewayOptions): Gateway {
       const { effect, lane } = operationOf(profile, call.operation);
       if (effect !== "read")
         return { kind: "refused", code: "not_a_read", message: `${call.operation} writes, and an examination only reads` };
-      const built = checked(examining, call);
+      const built = checked(given, examining, { member, call, lane });
       return "kind" in built ? built : attempt(options, { member, call, built, lane, signal, examining });
     },
     explain: (member, intent) => verdictOn(options, { member, call: callOf(intent), lane: intent.lane, intent }),
@@ -157,6 +158,16 @@ async function verdictOn(options: GatewayOptions, request: GatewayRequest): Prom
     const { rule, message, since, probeAt } = stop;
     return { kind: "wait", rule, message, lane, window: undefined, since, until: probeAt };
   }
+  if (key !== undefined && lacksOwnId(options.client, request))
+    return {
+      kind: "wait",
+      rule: "account_unknown",
+      message: NO_OWN_ID,
+      lane,
+      window: undefined,
+      since: intent?.createdAt ?? clock.now(),
+      until: undefined,
+    };
   if (key !== undefined) return store.explain(admitFor(options, request, key), decide);
   const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), circuit: undefined };
   const { message, since, circuit } = member.keyTrouble ?? noKey;
@@ -298,7 +309,7 @@ function waits(
   { clock, announcer }: GatewayOptions,
   member: Member,
   wait: Omit<Extract<GatewayAnswer, { readonly kind: "waits" }>, "kind">,
-): GatewayAnswer {
+): Extract<GatewayAnswer, { readonly kind: "waits" }> {
   const { rule, message, lane, until, open = false } = wait;
   announcer.emit("wait", { at: clock.now(), handle: member.specialist.handle, lane, rule, until, message });
   return { kind: "waits", until, open, rule, message, lane };
@@ -360,10 +371,24 @@ export function callOf(intent: Intent): Call {
   return { operation, ...defined({ target, thread }), input };
 }
 
-/** The request of a call, built before its admission; or the refusal of a call that cannot be sent. */
-function checked(client: Client, call: Call): BuiltRequest | Extract<GatewayAnswer, { readonly kind: "refused" }> {
+/** True if the request holds the account's own id, and that is not known yet. */
+function lacksOwnId({ profile }: Client, { member, call }: GatewayRequest): boolean {
+  return member.accountId === undefined && namesOwnId(operationOf(profile, call.operation));
+}
+
+const NO_OWN_ID = "the specialist's own id on the network is not known yet, and the request holds it";
+
+/** The request of a call, built before its admission; or the wait or the refusal of a call that cannot be sent. */
+function checked(
+  options: GatewayOptions,
+  client: Client,
+  request: GatewayRequest,
+): BuiltRequest | Extract<GatewayAnswer, { readonly kind: "refused" | "waits" }> {
+  const { member, call, lane } = request;
   try {
-    return client.check(call);
+    if (!lacksOwnId(client, request)) return client.check(call, member.accountId);
+    const until = options.clock.now() + OPEN_WAIT_MS;
+    return waits(options, member, { until, open: true, rule: "account_unknown", message: NO_OWN_ID, lane });
   } catch (error) {
     if (error instanceof Refused) return { kind: "refused", code: error.code, message: error.message };
     throw error;

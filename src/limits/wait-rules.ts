@@ -61,6 +61,12 @@ export const WAIT_RULES = {
     order: "retry-key",
     remedy: () => "put a working key into the environment or its file: it is read again automatically",
   },
+  /** The profile puts the account's own id into the request. */
+  account_unknown: {
+    blocks: "intent",
+    endedBy: "event",
+    remedy: () => "wait until the network shows the account, or state its id in the definition",
+  },
   /** The network issued no token for the key. */
   token_unavailable: { blocks: "lane", endedBy: "event" },
   /** The network answered 429. */

@@ -13,9 +13,9 @@ import { Secret } from "../../src/core/secret.ts";
 const KEY = new Secret("sk_live_0123456789");
 const profileB = shippedProfile("b");
 
-function build(profile: Profile, operation: string, target: string | undefined, input: JsonObject): BuiltRequest {
+function build(profile: Profile, operation: string, target: string | undefined, input: JsonObject, me?: string): BuiltRequest {
   const make = requestBuilder(profile, supported(profile, operation), parseBaseAddress("http://net.test/v1"));
-  return make({ operation, input, ...(target === undefined ? {} : { target }) }, KEY);
+  return make({ operation, input, ...(target === undefined ? {} : { target }) }, KEY, me);
 }
 
 test("a write carries its inputs in the body, a read in the query, and pages by the profile's names within its bound", () => {
@@ -120,4 +120,26 @@ test("whatever the target, a request stays at its endpoint and names exactly tha
     { numRuns: 2_000 },
   );
   expect(built).toBeGreaterThan(1_000);
+});
+
+test("the account's own id is one encoded segment of a path, or a value, and nothing is built without it", () => {
+  const profile = resolveProfile({
+    extends: "set-b",
+    operations: {
+      "posts.create": { path: "/agents/{me}/posts", body: { by: "{me}", text: "{content}" } },
+      "posts.list": { query: { not: "{me}" } },
+    },
+  });
+  const create = (me?: string): BuiltRequest => build(profile, "posts.create", undefined, { content: "hi" }, me);
+  expect(create("a/b ?")).toEqual({ path: "/v1/agents/a%2Fb%20%3F/posts", body: '{"by":"a/b ?","text":"hi"}' });
+  expect(build(profile, "posts.list", undefined, {}, "a&b").path).toBe("/v1/posts?not=a%26b");
+  expect(() => create()).toThrow(expect.objectContaining({ code: "account_unknown" }));
+  expect(() => create("..")).toThrow(expect.objectContaining({ code: "target_invalid" }));
+  expect(build(profileB, "posts.create", undefined, { content: "hi" }).path).toBe("/v1/posts");
+});
+
+test("an input named like the account's own id is that input", () => {
+  const input = { me: { type: "text", required: true } };
+  const profile = resolveProfile({ extends: "set-b", operations: { "posts.create": { input, body: { text: "{content}", me: "{me}" } } } });
+  expect(build(profile, "posts.create", undefined, { content: "hi", me: "x" }).body).toBe('{"text":"hi","me":"x"}');
 });

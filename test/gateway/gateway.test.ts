@@ -91,6 +91,18 @@ describe("a read", () => {
   });
 });
 
+test("a request that holds the account's own id waits until that is known, and then names it", async () => {
+  const profile = { operations: { "posts.create": { path: "/agents/{me}/posts" }, "posts.list": { path: "/agents/{me}/posts" } } };
+  const { read, perform, sent, member } = await gateway([answered(200), answered(200)], { profile });
+  member.accountId = undefined;
+  expect(await perform()).toMatchObject({ kind: "waits", rule: "account_unknown", open: true });
+  expect(await read()).toMatchObject({ kind: "waits", rule: "account_unknown" });
+  expect(sent).toEqual([]);
+  member.accountId = "a/1";
+  await perform();
+  expect(sent).toMatchObject([{ line: "POST /v1/agents/a%2F1/posts" }]);
+});
+
 test("a write whose answer is lost is not repeated here", async () => {
   const { perform, sent } = await gateway([LOST]);
   expect(await perform()).toMatchObject({ kind: "answered", outcome: { class: "unknown" } });

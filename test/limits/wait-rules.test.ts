@@ -30,6 +30,7 @@ test("a wait for a person names what that person can do", () => {
     paused: "retinue resume scout",
     approval_wanted: "retinue approve i1, or retinue reject i1",
     key_unusable: expect.stringContaining("working key"),
+    account_unknown: expect.stringContaining("state its id"),
     obligations_full: "wait until a job is delivered or given up",
     network_limit: "wait, or correct the limit in the profile",
     spend_cap: "wait, or raise the cap under spend",

@@ -7,7 +7,7 @@ import { checkContradictions } from "./contradictions.ts";
 import type { ProfileProblem } from "./profile-problem.ts";
 import type { ProfileOperation } from "./network-operations.ts";
 import type { InputField, ProfileData } from "./source.ts";
-import { pathFields, templateFields } from "./template.ts";
+import { OWN_ID, pathFields, templateFields } from "./template.ts";
 import { isTrade } from "../secrets.ts";
 import { isTier, TIERS } from "../tiers.ts";
 import { statusWord } from "../reading/values.ts";
@@ -110,6 +110,11 @@ const OUR_HEADERS: readonly string[] = ["content-type", "content-length", "trans
 /** Placeholders of a reply: the post at the root of the thread, and the comment answered, if it is not that post. */
 const THREAD_NAMES: readonly string[] = ["thread", "comment"];
 
+/** True for operations that go before the account's own id is known: those that show it, and those that give out keys. */
+function showsAccount(operation: string): boolean {
+  return operation === "agents.get" || operation === "agents.list" || isTrade(operation);
+}
+
 function checkOperation(at: readonly string[], operation: ProfileOperation): ProfileProblem[] {
   if (operation.unsupported !== undefined) return [];
   const { shape } = operation.input;
@@ -119,6 +124,7 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
     isKey(name) ||
     (isReply && THREAD_NAMES.includes(name)) ||
     (name === "target" ? operation.target !== undefined : Object.hasOwn(shape, name));
+  const fills = (name: string): boolean => known(name) || (name === OWN_ID && !showsAccount(operation.name));
   const inPath = pathFields(operation.path);
   const inQuery = templateFields(operation.query ?? {});
   const inBody = operation.body === undefined ? [] : templateFields(operation.body);
@@ -129,10 +135,16 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
 
   for (const name of [...inPath, ...inQuery])
     if (isKey(name)) say("path", "expected the key in a header or the body, since addresses are logged");
+  const unfilled = (name: string): string =>
+    `asks for "{${name}}", ${name === OWN_ID ? `the account's own id, which is not known before ${operation.name}` : notOneOf}`;
   for (const name of inPath)
-    if (!known(name)) say("path", `expected a source for the path parameter "${name}": the object acted on, or an input`);
-  for (const name of inQuery) if (!known(name)) say("query", `asks for "{${name}}", ${notOneOf}`);
-  for (const name of inBody) if (!known(name)) say("body", `asks for "{${name}}", ${notOneOf}`);
+    if (!fills(name))
+      say(
+        "path",
+        name === OWN_ID ? unfilled(name) : `expected a source for the path parameter "${name}": the object acted on, or an input`,
+      );
+  for (const name of inQuery) if (!fills(name)) say("query", unfilled(name));
+  for (const name of inBody) if (!fills(name)) say("body", unfilled(name));
   for (const name of Object.keys(operation.values)) if (!Object.hasOwn(shape, name)) say("values", `names "${name}", ${notOneOf}`);
   if (operation.completes !== undefined && !known(operation.completes)) say("completes", `names "${operation.completes}", ${notOneOf}`);
   if (operation.keyLifetimeMs !== undefined && operation.effect !== "idempotent")

@@ -18,7 +18,7 @@ import {
   type RecordName,
 } from "../operations.ts";
 import { COLLECTIONS, type InputField, type OperationOverride, type OperationSource, type Price, type ProfileData } from "./source.ts";
-import { targetBy } from "./template.ts";
+import { OWN_ID, pathFields, targetBy, templateFields } from "./template.ts";
 
 export interface ProfileOperation {
   readonly name: string;
@@ -226,4 +226,9 @@ function inputType({ type, oneOf, max }: InputField): z.ZodType {
     case "json":
       return z.json();
   }
+}
+
+/** True if its requests hold the account's own id. */
+export function namesOwnId({ path, query = {}, body = null, input }: ProfileOperation): boolean {
+  return !Object.hasOwn(input.shape, OWN_ID) && [...pathFields(path), ...templateFields(query), ...templateFields(body)].includes(OWN_ID);
 }

@@ -1,4 +1,4 @@
-/** Templates of paths, queries and bodies: `{content}` stands for an input in our names, `{target}` for the object acted on. */
+/** Templates of paths, queries and bodies: `{content}` stands for an input in our names, `{target}` for the object acted on, `{me}` for the account. */
 import { Refused } from "../../core/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 
@@ -8,6 +8,8 @@ const PATH_PLACE = /:([A-Za-z]\w*)|\{([A-Za-z]\w*)\}/g;
 /** Placeholder names for the object acted on. */
 const TARGET_NAMES: ReadonlySet<string> = new Set(["id", "handle", "target"]);
 const MAX_PATH_VALUE_LENGTH = 512;
+/** The placeholder of the account's own id, unless an input has that name. */
+export const OWN_ID = "me";
 
 /** Returns the names of a template's placeholders. */
 export function templateFields(template: Json): string[] {

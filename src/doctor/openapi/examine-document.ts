@@ -108,7 +108,8 @@ async function examineShapes(
   let present = profile;
   const ask: Ask = async (call, other = present) => {
     if (other.operations.get(call.operation)?.unsupported !== undefined) return undefined;
-    return createClient({ profile: other, baseUrl, clock, transport }).exchange(call, { key: new Secret("a key that goes nowhere") });
+    const client = createClient({ profile: other, baseUrl, clock, transport });
+    return client.exchange(call, { key: new Secret("a key that goes nowhere"), built: client.check(call, "an id that goes nowhere") });
   };
   const findings: Finding[] = [];
   const samples: Samples = new Map();

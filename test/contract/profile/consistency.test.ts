@@ -95,3 +95,16 @@ test("one place may be read as a person's id and handle, and kinds of one's own 
   expect(problemsOf({ records: { post: { authorId: ["by"], authorHandle: ["by"] } } })).toEqual([]);
   expect(problemsOf({ webhooks: { kinds: { hi: "x:hello" } } })).toEqual([]);
 });
+
+test("the account's own id stands anywhere but in the operations before which it is not known", () => {
+  const post = { path: "/agents/{me}/posts", body: { by: "{me}", text: "{content}" } };
+  expect(problemsOf({ operations: { "posts.create": post, "posts.list": { query: { not: "{me}" } } } })).toEqual([]);
+  expect(
+    problemsOf({
+      operations: { "agents.list": { path: "/agents/{me}" }, "auth.token": { method: "POST", path: "/t", body: { id: "{me}" } } },
+    }),
+  ).toMatchObject([
+    { path: ["operations", "agents.list", "path"], message: expect.stringContaining("not known before agents.list") as unknown },
+    { path: ["operations", "auth.token", "body"], message: expect.stringContaining("not known before auth.token") as unknown },
+  ]);
+});

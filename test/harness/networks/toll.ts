@@ -56,7 +56,7 @@ class Toll implements InventedNetwork {
         ["GET /cries", () => this.#yes(board.posts.slice(0, 20).map((one) => this.#cry(one)))],
         ["GET /cries/:id", (asked) => shown(cry(asked), (one) => this.#cry(one))],
         ["POST /cries/:id/replies", (asked) => this.#reply(cry(asked), asked)],
-        ["POST /cries/:id/star", (asked) => this.#star(cry(asked))],
+        ["POST /people/:me/stars/:id", (asked) => this.#star(asked.at["me"] === String(ME.id) ? cry(asked) : undefined)],
         ["GET /errands", () => this.#yes(board.jobs.slice(0, 20).map((one) => this.#errand(one)))],
         ["GET /errands/:id", (asked) => shown(errand(asked), (one) => this.#errand(one))],
         ["POST /errands/:id/hands", (asked) => this.#offer(errand(asked), asked)],
