@@ -63,7 +63,14 @@ const YAML: readonly Mistake[] = [
     "expected a text, or a number, or",
     "got NaN",
   ],
-  ["a trade without an operation for it", "extends: set-b\nauth: { exchange: true }\n", 2, "auth.exchange", "auth.token", "state its method and path"],
+  [
+    "a trade without an operation for it",
+    "extends: set-b\nauth: { exchange: true }\n",
+    2,
+    "auth.exchange",
+    "auth.token",
+    "state its method and path",
+  ],
   [
     "tokens renewed before they are used",
     "extends: set-a\nauth: { exchange: true, tokenLifetimeMs: 1m, refreshEarlyMs: 1m }\n",
