@@ -1,5 +1,5 @@
 /** Decides the next state of an intent in doubt from a check of the network. Pure. */
-import type { AnyCode } from "../core/error-codes.ts";
+import type { AnyCode, ErrorCode } from "../core/error-codes.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { REFUSED_AFTER_UNKNOWN } from "./outcome-to-state.ts";
 import { MOST_PAGES } from "./read-back-list.ts";
@@ -56,16 +56,29 @@ export function reconcile(intent: Intent, check: Check, rules: ReconcileRules): 
   return change.state === "in_doubt" ? { ...change, ...refusalOf(intent) } : change;
 }
 
-/** True for a parked intent whose repetition might act twice, so that only somebody who has checked may decide. */
-export function mayHaveHappened({ everUnknown, effect, code }: Pick<Intent, "everUnknown" | "effect" | "code">): boolean {
-  // After the last of many attempts it was checked as after each one before, and was absent. An idempotent one is read back only if its key
-  // has lapsed.
-  const isRepeatable = effect === "idempotent" && !(UNPROVEN as readonly (string | undefined)[]).includes(code);
-  return everUnknown && !isRepeatable && code !== "attempts_spent";
-}
+/** Codes under which a read-back parks an action, with true if it may have happened. */
+const PARKED = {
+  no_read_back: true,
+  read_back_failed: true,
+  read_back_too_long: true,
+  other_words: true,
+  same_words: true,
+  target_gone: true,
+  absent_at_most_once: true,
+  absence_unprovable: true,
+  absent_unproven: true,
+  /** After the last of many attempts it was checked as after each one before, and was absent. */
+  attempts_spent: false,
+} as const satisfies { readonly [code in ErrorCode]?: boolean };
+const MAY_HAVE_HAPPENED: ReadonlyMap<string | undefined, boolean> = new Map(Object.entries(PARKED));
 
-/** Codes of actions that were read back without an end. */
-const UNPROVEN = ["no_read_back", "absence_unprovable", "absent_unproven", "read_back_failed", "target_gone"] as const;
+/**
+ * True for a parked intent whose repetition might act twice, so that only somebody who has checked may decide. An idempotent one is read
+ * back only if its key has lapsed.
+ */
+export function mayHaveHappened({ everUnknown, effect, code }: Pick<Intent, "everUnknown" | "effect" | "code">): boolean {
+  return everUnknown && (MAY_HAVE_HAPPENED.get(code) ?? effect !== "idempotent");
+}
 
 /** The network's refusal, which stays with the doubt until it is resolved. */
 export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" | "message"> | undefined {
@@ -153,6 +166,6 @@ function nextEarlyCheck(sentAt: number, quietAt: number, now: number): number {
   return Math.min(early ?? quietAt, quietAt);
 }
 
-function park(code: AnyCode, message: string): IntentChange<"parked"> {
+function park(code: keyof typeof PARKED, message: string): IntentChange<"parked"> {
   return { state: "parked", code, message };
 }

@@ -136,6 +136,7 @@ describe("an action in doubt", () => {
     ["at-most-once", "absent_at_most_once"],
     ["reconciled", "absence_unprovable"],
     ["reconciled", "absent_unproven"],
+    ["reconciled", "read_back_too_long"],
   ] as const)("that is %s and parked as %s is not sent again by retry, since it may have happened", async (effect, code) => {
     const { store, guardian, isParked } = await desk();
     await isParked("i1", effect, code);

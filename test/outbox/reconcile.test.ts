@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
-import { ABSENT_CHECKS, MAX_ATTEMPTS, reconcile, type Check } from "../../src/outbox/reconcile.ts";
+import { ABSENT_CHECKS, MAX_ATTEMPTS, mayHaveHappened, reconcile, type Check } from "../../src/outbox/reconcile.ts";
 import { intentOf } from "../harness/builders.ts";
 import type { Proof } from "../../src/store/outbox.ts";
 
@@ -131,5 +131,26 @@ describe("an action in doubt", () => {
     );
     expect(change).toMatchObject({ state: "in_doubt" });
     expect(change.checked).toBeUndefined();
+  });
+});
+
+describe("a parked action that may have taken effect", () => {
+  const parked = (effect: Intent["effect"], code: string | undefined, everUnknown = true): boolean =>
+    mayHaveHappened({ effect, code, everUnknown });
+
+  test.each(["read_back_failed", "read_back_too_long", "other_words", "same_words", "target_gone"])(
+    "is left to a person after a read-back that ended with %s, whatever its effect class",
+    (code) => {
+      expect([parked("reconciled", code), parked("idempotent", code), parked("at-most-once", code)]).toEqual([true, true, true]);
+    },
+  );
+
+  test("may be repeated if it was absent after each attempt, or if its key makes a repetition harmless", () => {
+    expect([parked("reconciled", "attempts_spent"), parked("idempotent", "attempts_spent")]).toEqual([false, false]);
+    expect([parked("idempotent", undefined), parked("reconciled", undefined)]).toEqual([false, true]);
+  });
+
+  test("is none if no request may have taken effect", () => {
+    expect(parked("reconciled", "other_words", false)).toBe(false);
   });
 });
