@@ -10,14 +10,14 @@ import { HOUR } from "../core/units.ts";
 import type { Member } from "../gateway/member.ts";
 import type { ListReading } from "./outbox-memory.ts";
 import { readResult } from "../gateway/read-result.ts";
+import { MOST_PAGES } from "./reconcile.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 
 /**
- * Pages of a list read before it counts as incomplete: a hundredth of an hour's requests, for each hour since the sending, within these
- * bounds. A list that grew while an action waited for its check is longer each time.
+ * Pages of a list read before it counts as incomplete: a hundredth of an hour's requests, for each hour since the sending, from this up to
+ * `MOST_PAGES`. A list that grew while an action waited for its check is longer each time.
  */
 const LEAST_PAGES = 5;
-export const MOST_PAGES = 50;
 /** Requested page size, so that few requests go far back; networks reduce it to their maximum. */
 const PAGE_SIZE = 100;
 /** Later pages are read at most this long after the first: deletions meanwhile move the rest under the reader. */

@@ -2,7 +2,6 @@
 import type { AnyCode, ErrorCode } from "../core/error-codes.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { REFUSED_AFTER_UNKNOWN } from "./outcome-to-state.ts";
-import { MOST_PAGES } from "./read-back-list.ts";
 import { dateOf } from "./sent-at.ts";
 import { UNDATED, type Intent, type IntentChange, type TargetOf } from "./intent.ts";
 import type { Proof } from "../store/outbox.ts";
@@ -11,6 +10,8 @@ import type { Proof } from "../store/outbox.ts";
 export const ABSENT_CHECKS = 2;
 /** Most attempts of an action in doubt before a person is asked: each repetition follows a proof of absence. */
 export const MAX_ATTEMPTS = 8;
+/** Most pages of a list that are read back to a sending. */
+export const MOST_PAGES = 50;
 /** Delay between two checks that both count. */
 export const CHECK_AGAIN_MS = 10 * SECOND;
 /** A failed or incomplete read-back counts as nothing. It is repeated after this, then at growing intervals. */

@@ -57,7 +57,7 @@ export function modelUseOf(behaviour: unknown): ModelUse | undefined {
 /** Asks in a step of its own: a crash pays once for what was stored. */
 export type AskInStep = (call: ModelCall) => Promise<ModelAnswer>;
 
-/** Where the act of a handler has its way to a model. */
+/** The key of a handler's act under which it asks models. */
 export const ASK = Symbol("ask");
 
 /** Asks a model from a behaviour. Throws `Refused` (`model_missing`) outside a handling. */

@@ -17,6 +17,7 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Fatal, messageOf, type RetinueError } from "../../core/errors.ts";
+import { isStoreLost } from "../store-lost.ts";
 
 export interface CommitsOptions {
   /** Runs a function at the end of the present turn of the event loop. */
@@ -239,13 +240,12 @@ export class Commits {
   /** A failed commit may have been written or not: nothing more is accepted, because only a restart reads the truth. */
   #lose(cause: unknown): RetinueError {
     if (this.#lost !== undefined) return this.#lost;
-    const lost =
-      cause instanceof Fatal && cause.code === "store_lost"
-        ? cause
-        : new Fatal("store_lost", `the store could not commit: ${messageOf(cause)}`, {
-            cause,
-            hint: "no more requests are sent; free disk space or repair the disk, then start again",
-          });
+    const lost = isStoreLost(cause)
+      ? cause
+      : new Fatal("store_lost", `the store could not commit: ${messageOf(cause)}`, {
+          cause,
+          hint: "no more requests are sent; free disk space or repair the disk, then start again",
+        });
     this.#lost = lost;
     this.#open = false;
     try {
