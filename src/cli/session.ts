@@ -1,7 +1,7 @@
 /** One run of a runtime under a command: started, shown, drained, summed up, closed. */
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { defined } from "../core/defined.ts";
-import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
+import { messageOf, isRetinueError, type Fatal } from "../core/errors.ts";
 import { readLogLevel } from "../config/config.ts";
 import { openEnvironment } from "../config/environment.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
@@ -52,7 +52,7 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
   const stray = (error: unknown): void =>
     log.error("something failed outside any handling", {
       message: messageOf(error),
-      ...(error instanceof RetinueError ? { code: error.code } : {}),
+      ...(isRetinueError(error) ? { code: error.code } : {}),
     });
   process.on("unhandledRejection", stray);
   process.on("uncaughtException", stray);

@@ -89,3 +89,9 @@ export const errorClass = (error: RetinueError): ErrorClass | undefined => error
 /** True for errors after which a retry cannot help. */
 export const isTerminal = (error: unknown): boolean =>
   isRetinueError(error) && ["Refused", "Misconfigured", "Fatal"].includes(errorClass(error) ?? "");
+
+/** The earliest time of a retry that an error states (ms since the epoch), whichever copy of the package it comes from. */
+export function retryTime(error: unknown): number | undefined {
+  if (!isRetinueError(error) || errorClass(error) !== "Retryable") return undefined;
+  return "retryAt" in error && typeof error.retryAt === "number" ? error.retryAt : undefined;
+}

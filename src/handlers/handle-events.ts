@@ -1,5 +1,5 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
-import { isTerminal, Retryable } from "../core/errors.ts";
+import { isTerminal, retryTime } from "../core/errors.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
@@ -181,7 +181,7 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
 function retryDelay(error: unknown, attempts: number, now: number): number | undefined {
   if (isTerminal(error)) return undefined;
   const usual = HANDLING_RETRY_DELAYS_MS[attempts];
-  const retryAt = error instanceof Retryable ? error.retryAt : undefined;
+  const retryAt = retryTime(error);
   if (usual === undefined || retryAt === undefined || Number.isNaN(retryAt)) return usual;
   return Math.max(usual, Math.min(LONGEST_RETRY_MS, Math.ceil(retryAt - now)));
 }
@@ -203,7 +203,7 @@ function giveBack(parts: HandlerDependencies, member: Member, event: ClaimedEven
   const streak = typeof member.handling === "object" ? member.handling : { tries: 0, since: now };
   member.handling = { tries: streak.tries + 1, since: streak.since, kind: event.kind, message: message.slice(0, MAX_STREAK_MESSAGE) };
   if (retryMs !== undefined) {
-    const timed = error instanceof Retryable && error.retryAt !== undefined;
+    const timed = retryTime(error) !== undefined;
     const note = failureNote({ ...failure, ...(timed ? { timed } : {}) });
     store.retryEvent(event.seq, { notBefore: now + retryMs, failed: true, note });
     announcer.emit("run", { ...about, result: "failed", nextAt: now + retryMs });

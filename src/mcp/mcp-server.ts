@@ -3,7 +3,7 @@ import type * as Sdk from "@modelcontextprotocol/server";
 import type { CallToolResult, McpServer, ReadResourceResult } from "@modelcontextprotocol/server";
 import PQueue from "p-queue";
 import { splitCall } from "../contract/call-schema.ts";
-import { Refused, Retryable, RetinueError } from "../core/errors.ts";
+import { isRetinueError, Refused, Retryable } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Explanation } from "../guardian/explanation.ts";
 import { GUARDIAN, scopeOf } from "../limits/spending.ts";
@@ -126,7 +126,7 @@ function addResources(sdk: ServerSdk, server: McpServer, options: ServerOptions,
 
 /** The reason for which a resource cannot be read; an error that is none of ours stays with the owner. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof RetinueError)) return "unexpected: the output of retinue mcp says why";
+  if (!isRetinueError(error)) return "unexpected: the output of retinue mcp says why";
   const { hint } = error.details;
   return `${error.code}: ${error.message}${hint === undefined ? "" : `; ${hint}`}`;
 }

@@ -1,7 +1,7 @@
 /** Results of calls as answers of a tool: the outcome in our words, text of others in a block that is marked as such. */
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { Effect } from "../contract/operations.ts";
-import { Misconfigured, RetinueError } from "../core/errors.ts";
+import { isRetinueError, Misconfigured } from "../core/errors.ts";
 import { defined } from "../core/defined.ts";
 import type { CallResult } from "../guardian/call-operation.ts";
 
@@ -71,7 +71,7 @@ function outcome(operation: string, { intent, state, created, code, until }: Ext
 
 /** An error as an answer, so that the model that called reads it. */
 export function failureAnswer(effect: Effect, error: unknown): CallToolResult {
-  if (!(error instanceof RetinueError)) return { isError: true, content: [ours("failed: unexpected; the output of retinue mcp says why")] };
+  if (!isRetinueError(error)) return { isError: true, content: [ours("failed: unexpected; the output of retinue mcp says why")] };
   const { hint, expected } = error.details;
   const lost = effect !== "read" && error.code === "control_lost" ? LOST : undefined;
   const advice = [lost, expected === undefined ? undefined : `expected ${expected}`, hint].filter((one) => one !== undefined).join("; ");

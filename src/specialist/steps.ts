@@ -2,7 +2,7 @@
 import { onAbort } from "../core/abort.ts";
 import { backoffMs } from "../core/backoff.ts";
 import { sleep } from "../core/clock.ts";
-import { isTerminal, Refused, Retryable } from "../core/errors.ts";
+import { isTerminal, Refused, Retryable, retryTime } from "../core/errors.ts";
 import { sha256 } from "../core/json.ts";
 import { durationMs, HOUR, SECOND } from "../core/units.ts";
 import type { Act, StepOptions } from "./act.ts";
@@ -54,7 +54,7 @@ async function tried<Value>(
       return await (deadlineMs === undefined ? work(signal) : within(clock, name, deadlineMs, signal, work));
     } catch (error) {
       if (failures > retries || signal.aborted || isTerminal(error)) throw error;
-      const asked = error instanceof Retryable && error.retryAt !== undefined ? error.retryAt - clock.now() : 0;
+      const asked = (retryTime(error) ?? clock.now()) - clock.now();
       await sleep(clock, Math.max(asked, backoffMs({ firstMs, longestMs: HOUR }, failures)), signal);
       signal.throwIfAborted();
     }

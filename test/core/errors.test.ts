@@ -1,7 +1,17 @@
 /** Errors: the class says what to do, the code says what happened, and a second copy of the package is recognised. */
 import { expect, test } from "vitest";
 import type * as Errors from "../../src/core/errors.ts";
-import { errorClass, Fatal, isRetinueError, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../src/core/errors.ts";
+import {
+  errorClass,
+  Fatal,
+  isRetinueError,
+  messageOf,
+  Misconfigured,
+  Refused,
+  Retryable,
+  RetinueError,
+  retryTime,
+} from "../../src/core/errors.ts";
 
 test("an error keeps its code, its details and its cause, and has the name of its class", () => {
   const cause = new Error("the disk is full");
@@ -19,6 +29,11 @@ test("an error keeps its code, its details and its cause, and has the name of it
 test("only a retryable error states a time, and it may state none", () => {
   expect(new Retryable("read_lost", "later", { retryAt: 5 }).retryAt).toBe(5);
   expect(new Retryable("read_lost", "later").retryAt).toBeUndefined();
+  expect([retryTime(new Retryable("read_lost", "later", { retryAt: 5 })), retryTime(new Retryable("read_lost", "later"))]).toEqual([
+    5,
+    undefined,
+  ]);
+  expect(retryTime(Object.assign(new Error("mine"), { retryAt: 5 }))).toBeUndefined();
 });
 
 test("an error of another copy of the package is recognised, and so is a class derived from it", async () => {
@@ -28,6 +43,7 @@ test("an error of another copy of the package is recognised, and so is a class d
   const invalid: unknown = new ProfileInvalid("profile_invalid", "here");
   expect(invalid instanceof RetinueError).toBe(false);
   expect(isRetinueError(invalid) && errorClass(invalid)).toBe("Misconfigured");
+  expect([retryTime(new other.Retryable("read_lost", "later", { retryAt: 5 })), retryTime(invalid)]).toEqual([5, undefined]);
   for (const Class of [Refused, Retryable, Misconfigured, Fatal]) expect(errorClass(new Class("not_found", "none"))).toBe(Class.name);
 });
 

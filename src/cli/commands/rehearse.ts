@@ -6,7 +6,7 @@ import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts
 import { modelSecrets } from "../../config/model-settings.ts";
 import type { Config } from "../../config/config.ts";
 import { throwMistakes } from "../../config/problem.ts";
-import { Misconfigured, Refused, RetinueError } from "../../core/errors.ts";
+import { Misconfigured, Refused, isRetinueError } from "../../core/errors.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../core/json.ts";
 import { Scrubber } from "../../core/scrubber.ts";
 import { failureOf } from "../../handlers/failed-run.ts";
@@ -153,7 +153,7 @@ function show(context: Context, { handle }: Specialist, rehearsed: Rehearsed, fa
   if (error !== undefined) {
     const place = placeText(error, cwd);
     out.line(say`${paint.red("It fails")}${place === undefined ? "" : ` at ${place}`}: ${linesOf(error.message)[0] ?? ""}`);
-    const hint = failure instanceof RetinueError ? failure.details.hint : undefined;
+    const hint = isRetinueError(failure) ? failure.details.hint : undefined;
     if (hint !== undefined) out.line(say`  ${paint.dim("try")} ${hint}`);
     if (error.stack !== undefined) out.quote(error.stack);
   }

@@ -2,7 +2,17 @@
 import type { LoadedFiles } from "../../config/module-file.ts";
 import type { Problem } from "../../config/problem.ts";
 import { foreignCode } from "../../core/error-codes.ts";
-import { errorClass, Fatal, isRetinueError, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
+import {
+  errorClass,
+  Fatal,
+  isRetinueError,
+  messageOf,
+  Misconfigured,
+  Refused,
+  Retryable,
+  retryTime,
+  RetinueError,
+} from "../../core/errors.ts";
 import type { GivenInput } from "../../specialist/operation-rules.ts";
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -115,6 +125,7 @@ export function encodeError(error: unknown): ErrorData {
   if (!isRetinueError(error)) return { name: error instanceof Error ? error.name : "Error", message, ...stack };
   const { hint } = error.details;
   const own = error instanceof RunInterrupted ? "RunInterrupted" : errorClass(error);
+  const retryAt = retryTime(error);
   return {
     name: error.name,
     message,
@@ -122,7 +133,7 @@ export function encodeError(error: unknown): ErrorData {
     code: error.code,
     ...(own === undefined ? {} : { class: own }),
     ...(hint === undefined ? {} : { hint }),
-    ...(error instanceof Retryable && error.retryAt !== undefined ? { retryAt: error.retryAt } : {}),
+    ...(retryAt === undefined ? {} : { retryAt }),
   };
 }
 
