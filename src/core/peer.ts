@@ -8,16 +8,26 @@ export interface Peer {
 }
 
 /** Throws `Misconfigured` (`peer_missing`) if the package is not installed. */
-export async function loadPeer<Module>({ name, version }: Peer, load: () => Promise<Module>): Promise<Module> {
+export function loadPeer<Module>({ name, version }: Peer, load: () => Promise<Module>): Promise<Module> {
+  return loadOptional(name, load, (cause) => {
+    return new Misconfigured("peer_missing", `the package ${name} is not installed`, {
+      expected: `${name} ${version} in this project`,
+      hint: `npm install --save-exact ${name}@${version}`,
+      cause,
+    });
+  });
+}
+
+/** Throws `missing` if the package is not installed, and any other failure as it is. */
+export async function loadOptional<Module>(
+  name: string,
+  load: () => Promise<Module>,
+  missing: (cause: unknown) => Misconfigured,
+): Promise<Module> {
   try {
     return await load();
   } catch (error) {
-    if (!isMissing(error, name)) throw error;
-    throw new Misconfigured("peer_missing", `the package ${name} is not installed`, {
-      expected: `${name} ${version} in this project`,
-      hint: `npm install --save-exact ${name}@${version}`,
-      cause: error,
-    });
+    throw isMissing(error, name) ? missing(error) : error;
   }
 }
 

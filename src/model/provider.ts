@@ -1,6 +1,7 @@
 /** The AI SDK, loaded when a model is first asked: it speaks the providers' protocols, and sends through the fetch it is given. */
 import { installCommand, type ModelProvider, type ModelSettings } from "../config/model-settings.ts";
 import { Misconfigured } from "../core/errors.ts";
+import { loadOptional } from "../core/peer.ts";
 import type { TokenUse } from "./call-cost.ts";
 import type { ModelAttempt } from "./model-fetch.ts";
 import type { Prompt } from "./prompt.ts";
@@ -27,7 +28,7 @@ export interface GenerateOptions {
 
 /** Asks once: the SDK retries nothing, because each try is paid. Throws what the SDK throws, and `Misconfigured` (`model_package_missing`). */
 export async function generate({ settings, key, prompt, tools, send, signal }: GenerateOptions): Promise<Generation> {
-  const { generateText, jsonSchema, tool } = await loaded(settings.provider, () => import("ai"));
+  const { generateText, jsonSchema, tool } = await loaded(settings.provider, "ai", () => import("ai"));
   globalThis.AI_SDK_LOG_WARNINGS = false; // it prints beside the log
   const model = await openModel(settings, key, send);
   const { text, toolCalls, usage, finishReason } = await generateText({
@@ -58,22 +59,22 @@ export async function generate({ settings, key, prompt, tools, send, signal }: G
 
 async function openModel({ provider, address, model }: ModelSettings, key: string | undefined, send: FetchFunction) {
   if (provider === "anthropic") {
-    const { createAnthropic } = await loaded(provider, () => import("@ai-sdk/anthropic"));
+    const { createAnthropic } = await loaded(provider, "@ai-sdk/anthropic", () => import("@ai-sdk/anthropic"));
     return createAnthropic({ baseURL: address, apiKey: key ?? "", fetch: send })(model); // without a key it would look into the environment
   }
-  const { createOpenAICompatible } = await loaded(provider, () => import("@ai-sdk/openai-compatible"));
+  const { createOpenAICompatible } = await loaded(provider, "@ai-sdk/openai-compatible", () => import("@ai-sdk/openai-compatible"));
   return createOpenAICompatible({ name: "model", baseURL: address, fetch: send, ...(key === undefined ? {} : { apiKey: key }) })(model);
 }
 
 /** Throws `Misconfigured` (`model_package_missing`) with the command that installs what is missing. */
-async function loaded<Module>(provider: ModelProvider, load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
-    throw new Misconfigured("model_package_missing", "the packages that speak to models are not installed", {
-      hint: installCommand(provider),
-      cause: error,
-    });
-  }
+function loaded<Module>(provider: ModelProvider, name: string, load: () => Promise<Module>): Promise<Module> {
+  return loadOptional(
+    name,
+    load,
+    (cause) =>
+      new Misconfigured("model_package_missing", "the packages that speak to models are not installed", {
+        hint: installCommand(provider),
+        cause,
+      }),
+  );
 }

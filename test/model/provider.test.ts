@@ -9,7 +9,7 @@ function inBareProject(script: string): unknown {
   const without = `import { registerHooks } from "node:module";
     registerHooks({ resolve(specifier, context, next) {
       if (!/^(ai|@ai-sdk\\/.*)$/.test(specifier)) return next(specifier, context);
-      throw Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" });
+      throw Object.assign(new Error("Cannot find package '" + specifier + "' imported from here"), { code: "ERR_MODULE_NOT_FOUND" });
     } });
     ${script}`;
   const out = execFileSync(process.execPath, ["--conditions=retinue-source", "--input-type=module", "-e", without], {
