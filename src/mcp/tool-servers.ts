@@ -2,15 +2,14 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { readAccepted } from "../config/accepted-tools.ts";
 import type { Config } from "../config/config.ts";
-import { onAbort } from "../core/abort.ts";
 import type { Clock } from "../core/clock.ts";
+import { within } from "../core/deadline.ts";
 import { Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import { asJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import type { ToolDesk } from "../handlers/handling.ts";
 import type { ToolAnswer } from "../specialist/act.ts";
-import type { ToolCall } from "../specialist/run-request.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { loadClientSdk } from "./client-peer.ts";
 import { connectTools, type ToolConnection } from "./tool-connection.ts";
@@ -78,7 +77,12 @@ export function createToolServers(options: ToolServersOptions): ToolServers {
   return {
     async callTool(specialist, call, signal) {
       if (!specialist.tools.includes(call.tool)) throw notAllowed(specialist, call.tool);
-      return within(clock, call, signal, async (limit) => {
+      const { tool, deadlineMs: lengthMs } = call;
+      const late = (): Retryable =>
+        new Retryable("tool_deadline", `${tool} did not answer within ${lengthMs} ms`, {
+          hint: "raise deadline of the call, or mend the server",
+        });
+      return within(clock, { lengthMs, signal, late }, async (limit) => {
         const { server } = await accepted(call.tool, limit);
         return server.call(splitName(call.tool).rest, call.input, limit);
       });
@@ -179,33 +183,6 @@ class Server {
       if (error instanceof Retryable) this.#failed = { error, until: clock.monotonic() + RETRY_MS };
       throw error;
     }
-  }
-}
-
-/** Ends the call at its deadline. Throws `Retryable` (`tool_deadline`). */
-async function within<Result>(
-  clock: Clock,
-  { tool, deadlineMs }: ToolCall,
-  signal: AbortSignal,
-  work: (limit: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const over = new AbortController();
-  const late = Promise.withResolvers<never>();
-  const timer = clock.after(deadlineMs, () => {
-    late.reject(
-      new Retryable("tool_deadline", `${tool} did not answer within ${deadlineMs} ms`, {
-        hint: "raise deadline of the call, or mend the server",
-      }),
-    );
-    over.abort(new Error("the deadline of the call is over"));
-  });
-  const forget = signal.aborted ? undefined : onAbort(signal, () => over.abort(signal.reason));
-  if (signal.aborted) over.abort(signal.reason);
-  try {
-    return await Promise.race([work(over.signal), late.promise]);
-  } finally {
-    timer.cancel();
-    forget?.();
   }
 }
 

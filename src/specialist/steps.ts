@@ -1,7 +1,7 @@
 /** Steps of a handling: work that runs once per event, with retries and a time limit, and whose result is stored. */
-import { onAbort } from "../core/abort.ts";
 import { backoffMs } from "../core/backoff.ts";
 import { sleep } from "../core/clock.ts";
+import { within } from "../core/deadline.ts";
 import { isTerminal, Refused, Retryable, retryTime } from "../core/errors.ts";
 import { sha256 } from "../core/json.ts";
 import { durationMs, HOUR, SECOND } from "../core/units.ts";
@@ -49,40 +49,18 @@ async function tried<Value>(
     throw new Refused("step_options_invalid", `expected retries of step ${JSON.stringify(name)} to be 0 to ${MAX_RETRIES}, got ${retries}`);
   const firstMs = backoff === undefined ? DEFAULT_BACKOFF_MS : durationMs(backoff);
   const deadlineMs = deadline === undefined ? undefined : durationMs(deadline);
+  const late = (): Retryable =>
+    new Retryable("step_deadline", `step ${JSON.stringify(name)} did not end within ${deadlineMs} ms`, {
+      hint: "pass its signal on, allow more with deadline, or let it try again with retries",
+    });
   for (let failures = 1; ; failures++) {
     try {
-      return await (deadlineMs === undefined ? work(signal) : within(clock, name, deadlineMs, signal, work));
+      return await (deadlineMs === undefined ? work(signal) : within(clock, { lengthMs: deadlineMs, signal, late }, work));
     } catch (error) {
       if (failures > retries || signal.aborted || isTerminal(error)) throw error;
       const asked = (retryTime(error) ?? clock.now()) - clock.now();
       await sleep(clock, Math.max(asked, backoffMs({ firstMs, longestMs: HOUR }, failures)), signal);
       signal.throwIfAborted();
     }
-  }
-}
-
-/** One try, whose signal is aborted at its deadline. */
-async function within<Value>(
-  clock: RunRequest["clock"],
-  name: string,
-  deadlineMs: number,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Value | Promise<Value>,
-): Promise<Value> {
-  const own = new AbortController();
-  const late = Promise.withResolvers<never>();
-  const timer = clock.after(deadlineMs, () => {
-    const error = new Retryable("step_deadline", `step ${JSON.stringify(name)} did not end within ${deadlineMs} ms`, {
-      hint: "pass its signal on, allow more with deadline, or let it try again with retries",
-    });
-    own.abort(error);
-    late.reject(error);
-  });
-  const forget = onAbort(signal, () => own.abort(signal.reason));
-  try {
-    return await Promise.race([work(own.signal), late.promise]);
-  } finally {
-    timer.cancel();
-    forget();
   }
 }
