@@ -53,8 +53,13 @@ export function environmentSecrets(environment: Environment): readonly Secret[] 
 /** The values of environment variables that definitions name under `secrets`. */
 export function declaredSecrets(environment: Environment, specialists: readonly Pick<Specialist, "secrets">[]): readonly Secret[] {
   const names = new Set(specialists.flatMap(({ secrets }) => secrets));
-  return [...names].flatMap((name) => {
-    const value = environment.get(name);
+  return secretsOf([...names], (name) => environment.get(name));
+}
+
+/** The values of those variables that have one. */
+export function secretsOf(names: readonly string[], read: (name: string) => string | undefined): readonly Secret[] {
+  return names.flatMap((name) => {
+    const value = read(name);
     return value === undefined ? [] : [new Secret(value)];
   });
 }
@@ -62,10 +67,7 @@ export function declaredSecrets(environment: Environment, specialists: readonly 
 /** The values of the variables that MCP servers are given. */
 export function toolSecrets(environment: Environment, servers: { readonly [name: string]: ToolServerSettings }): readonly Secret[] {
   const names = Object.values(servers).flatMap((server) => ("url" in server ? [server.token ?? []].flat() : (server.env ?? [])));
-  return names.flatMap((name) => {
-    const value = environment.get(name);
-    return value === undefined ? [] : [new Secret(value)];
-  });
+  return secretsOf(names, (name) => environment.get(name));
 }
 
 /** Warns of a declared secret that has no value, or one that no scrubber takes out. */

@@ -3,9 +3,10 @@ import { createRequire } from "node:module";
 import { z } from "zod";
 import { parseBaseAddress } from "../contract/base-address.ts";
 import { defined } from "../core/defined.ts";
-import { Secret } from "../core/secret.ts";
+import type { Secret } from "../core/secret.ts";
 import { durationMs, microDollars, MINUTE, SECOND, type Duration, type Money } from "../core/units.ts";
 import type { Specialist } from "../specialist/specialist.ts";
+import { secretsOf } from "./key-sources.ts";
 import { checkParts } from "./mistakes.ts";
 import { mistake, nearest, throwMistakes, warning, type Problem } from "./problem.ts";
 import { duration, expected, passes, text, anyVariableName, wholeNumber } from "./value-schemas.ts";
@@ -286,8 +287,8 @@ export interface ModelKeys {
 
 /** The keys of models, wherever their variables stand. */
 export function modelSecrets({ models, readModelKey }: ModelKeys): readonly Secret[] {
-  return Object.values(models).flatMap(({ key }) => {
-    const value = key === undefined ? undefined : readModelKey(key);
-    return value === undefined ? [] : [new Secret(value)];
-  });
+  return secretsOf(
+    Object.values(models).flatMap(({ key }) => key ?? []),
+    readModelKey,
+  );
 }
