@@ -73,3 +73,6 @@ export const OPTIONS = {
   plain: { flags: "--plain", describe: "lines instead of the live view, also on a terminal" },
   for: { flags: "--for <time>", describe: "stop after this long, such as 60s or 2h" },
 } as const satisfies Record<string, CommandOption>;
+
+/** The options that name a project and its network, in the order of the help. */
+export const PROJECT_OPTIONS = [OPTIONS.config, OPTIONS.agents, OPTIONS.baseUrl, OPTIONS.set, OPTIONS.profile, OPTIONS.store] as const;

@@ -9,7 +9,7 @@ import { connectControl } from "../../guardian/control-socket.ts";
 import type { CallQuery } from "../../guardian/guardian.ts";
 import { textOption } from "../args.ts";
 import { callAlone } from "../call-alone.ts";
-import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
+import { EXIT, PROJECT_OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";
 import { openStage } from "../session.ts";
 import { moment } from "../format-values.ts";
@@ -24,12 +24,7 @@ export const command: Command = {
   options: [
     { flags: "--as <handle>", describe: "the specialist to act as" },
     { flags: "--input <json>", describe: "inputs in Retinue's names, or - to read them from standard input" },
-    OPTIONS.config,
-    OPTIONS.agents,
-    OPTIONS.baseUrl,
-    OPTIONS.set,
-    OPTIONS.profile,
-    OPTIONS.store,
+    ...PROJECT_OPTIONS,
   ],
   examples: ["retinue call posts.list --as scout", `retinue call posts.reply post_7 --as scout --input '{"content": "Welcome!"}'`],
   async run(context) {

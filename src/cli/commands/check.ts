@@ -15,19 +15,14 @@ import { networkOf } from "../../store/sqlite/upkeep.ts";
 import { deliveryRoute, receiverMistakes } from "../../webhooks/receiver-settings.ts";
 import { acceptTools } from "../accept-tools.ts";
 import { flagOption } from "../args.ts";
-import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { EXIT, PROJECT_OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
 
 export const command: Command = {
   name: "check",
   describe: "Checks settings, profile, definitions and keys for mistakes. Without --accept it calls nothing and writes nothing.",
   options: [
-    OPTIONS.config,
-    OPTIONS.agents,
-    OPTIONS.baseUrl,
-    OPTIONS.set,
-    OPTIONS.profile,
-    OPTIONS.store,
+    ...PROJECT_OPTIONS,
     { flags: "--no-keys", describe: "check definitions and settings alone, without keys and the network's address" },
     { flags: "--strict", describe: "treat warnings as mistakes" },
     { flags: "--accept", describe: "ask the MCP servers for their tools, show those that are new or changed, and accept them" },

@@ -17,7 +17,7 @@ import { showDuration } from "../../core/units.ts";
 import { examineNetwork, type Examination } from "../../doctor/run-doctor.ts";
 import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
 import { durationOption, flagOption, textOption } from "../args.ts";
-import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
+import { EXIT, PROJECT_OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { learnWebhooks } from "../learn-signatures.ts";
 import { launchOn, openStage, type Stage } from "../session.ts";
 import { readOpenApi } from "../read-openapi.ts";
@@ -40,12 +40,7 @@ export const command: Command = {
     },
     { flags: "--webhooks", describe: "instead, record webhook deliveries without acting on them, and find how they are signed" },
     { flags: "--for <time>", describe: "with --webhooks: stop after this long, such as 10m (default: on Ctrl-C)" },
-    OPTIONS.config,
-    OPTIONS.agents,
-    OPTIONS.baseUrl,
-    OPTIONS.set,
-    OPTIONS.profile,
-    OPTIONS.store,
+    ...PROJECT_OPTIONS,
   ],
   examples: [
     "retinue doctor --base-url https://api.example.com/v1 --write profile.yaml",

@@ -16,7 +16,7 @@ import { planCast } from "../../runtime/launch.ts";
 import { MEMORY } from "../../store/sqlite/database.ts";
 import { flagOption, wholeOption } from "../args.ts";
 import { callAlone, definitionOf } from "../call-alone.ts";
-import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { EXIT, OPTIONS, PROJECT_OPTIONS, type Command } from "../command.ts";
 import { requireStore } from "../find-guardian.ts";
 import { openStage, type Stage } from "../session.ts";
 
@@ -31,12 +31,7 @@ export const command: Command = {
   ownsStdout: true,
   options: [
     { flags: "--http [port]", describe: `serve over HTTP on 127.0.0.1 (default port: ${DEFAULT_PORT}; 0 takes a free one)` },
-    OPTIONS.config,
-    OPTIONS.agents,
-    OPTIONS.baseUrl,
-    OPTIONS.set,
-    OPTIONS.profile,
-    OPTIONS.store,
+    ...PROJECT_OPTIONS,
     OPTIONS.logLevel,
   ],
   examples: ["retinue mcp scout", "retinue mcp scout --http 8090"],

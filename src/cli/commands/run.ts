@@ -2,7 +2,7 @@
 import { checkReachable } from "../../doctor/reach.ts";
 import { planLaunch } from "../../runtime/launch.ts";
 import { durationOption, flagOption } from "../args.ts";
-import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { EXIT, OPTIONS, PROJECT_OPTIONS, type Command } from "../command.ts";
 import { launchOn, live, openStage, showing } from "../session.ts";
 import { countWithheld, summaryJson, summaryTable, withheldLine } from "../run-summary.ts";
 
@@ -10,12 +10,7 @@ export const command: Command = {
   name: "run",
   describe: "Runs the specialists of this project on a network, within every limit, until it is asked to stop.",
   options: [
-    OPTIONS.config,
-    OPTIONS.agents,
-    OPTIONS.baseUrl,
-    OPTIONS.set,
-    OPTIONS.profile,
-    OPTIONS.store,
+    ...PROJECT_OPTIONS,
     OPTIONS.for,
     OPTIONS.logLevel,
     { flags: "--allow-unsigned", describe: "dangerous: accepts webhooks without a secret; anyone can then cause reads" },
