@@ -3,6 +3,7 @@ import type { AnyCode } from "../core/error-codes.ts";
 import fastify, { type FastifyReply } from "fastify";
 import { messageOf } from "../core/errors.ts";
 import { bearsToken } from "../core/bearer.ts";
+import { statusOf } from "../core/http-status.ts";
 import { cannotListen } from "../core/port-errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { SECOND } from "../core/units.ts";
@@ -49,7 +50,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   app.removeAllContentTypeParsers();
   app.setNotFoundHandler((_request, reply) => say(reply, 404, "not_found", "this address serves /healthz, /readyz and /api/status"));
   app.setErrorHandler((error, _request, reply) => {
-    const status = error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
+    const status = statusOf(error);
     if (status >= 500) options.onError(error);
     return say(reply, status, "failed", status >= 500 ? "the console failed; the log says why" : messageOf(error));
   });

@@ -2,6 +2,7 @@
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import type { AnyCode } from "../core/error-codes.ts";
 import { bearsToken } from "../core/bearer.ts";
+import { statusOf } from "../core/http-status.ts";
 import { cannotListen } from "../core/port-errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { SECOND } from "../core/units.ts";
@@ -50,7 +51,7 @@ export async function serveOverHttp(sdk: ServerSdk, factory: ServerFactory, opti
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   app.setNotFoundHandler((_request, reply) => say(reply, 404, "not_found", `this address serves ${PATH}`));
   app.setErrorHandler((error, _request, reply) => {
-    const status = error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
+    const status = statusOf(error);
     if (status >= 500) onError(error);
     const message = status === 413 ? `a body has at most ${MAX_BODY_BYTES} bytes` : "the request cannot be served";
     return say(reply, status, "failed", message);

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { EndpointSet } from "../../contract/operations.ts";
 import { messageOf } from "../../core/errors.ts";
 import { cannotListen } from "../../core/port-errors.ts";
+import { statusOf } from "../../core/http-status.ts";
 import { ConnectionLost } from "./exchange.ts";
 import type { NetworkReply, NetworkRequest } from "./exchange.ts";
 import { guardianPages } from "../my-agents/my-agents-page.ts";
@@ -93,11 +94,6 @@ function send(reply: FastifyReply, { status, headers, body }: NetworkReply): Fas
   reply.raw.writeHead(status, headers);
   reply.raw.write(body, () => reply.raw.destroy());
   return reply;
-}
-
-function statusOf(error: unknown): number {
-  const status = typeof error === "object" && error !== null && "statusCode" in error ? error.statusCode : undefined;
-  return typeof status === "number" && status >= 400 && status <= 599 ? status : 500;
 }
 
 async function open(server: FastifyInstance, port: number, host: string): Promise<void> {
