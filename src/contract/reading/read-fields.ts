@@ -97,12 +97,12 @@ export function readFields(
   within = "",
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  const reading = new ObjectReading({ speech, record, object, pins, drift, within });
+  const reading: ObjectReading = { speech, record, object, pins, drift, within };
   for (const field of pins === undefined ? fieldsWithin(speech, record, object) : speech.fields[record]) {
     const pin = pins?.fields.get(field.name);
     const value = pin === undefined ? readFirst(reading, field) : readPinned(reading, field, pin);
     if (value !== undefined) values[field.name] = value;
-    if (value === "unknown" && field.kind === "status") reading.report("warning", "new-status", field.name, "string");
+    if (value === "unknown" && field.kind === "status") report(reading, "warning", "new-status", { path: field.name, type: "string" });
   }
   if (pins !== undefined) noteNewKeys(reading, pins);
   return values;
@@ -140,12 +140,12 @@ function hasKeys(object: JsonObject, keys: readonly string[]): boolean {
 
 /** True if a field other than the id can be read. */
 export function holdsMoreThanId(speech: Speech, record: ReadableRecord, object: JsonObject): boolean {
-  const reading = new ObjectReading({ speech, record, object, pins: undefined, drift: [], within: "" });
+  const reading: ObjectReading = { speech, record, object, pins: undefined, drift: [], within: "" };
   return speech.fields[record].some((field) => field.name !== "id" && readFirst(reading, field) !== undefined);
 }
 
-/** State of reading one object. */
-interface ReadingState {
+/** The reading of one object. */
+interface ObjectReading {
   readonly speech: Speech;
   readonly record: ReadableRecord;
   readonly object: JsonObject;
@@ -155,26 +155,13 @@ interface ReadingState {
   readonly within: string;
 }
 
-class ObjectReading implements ReadingState {
-  readonly speech: Speech;
-  readonly record: ReadableRecord;
-  readonly object: JsonObject;
-  readonly pins: Pins | undefined;
-  readonly drift: Observation[];
-  readonly within: string;
-
-  constructor({ speech, record, object, pins, drift, within }: ReadingState) {
-    this.speech = speech;
-    this.record = record;
-    this.object = object;
-    this.pins = pins;
-    this.drift = drift;
-    this.within = within;
-  }
-
-  report(severity: Severity, kind: Observation["kind"], path: string, type: string): void {
-    this.drift.push({ severity, kind, record: this.record, path: `${this.within}${path}`, type });
-  }
+function report(
+  { drift, record, within }: ObjectReading,
+  severity: Severity,
+  kind: Observation["kind"],
+  { path, type }: Pick<Observation, "path" | "type">,
+): void {
+  drift.push({ severity, kind, record, path: `${within}${path}`, type });
 }
 
 /** Reading these from another place would make old events new, and would hide from a specialist which posts are its own. */
@@ -203,7 +190,7 @@ function noteMisfit(reading: ObjectReading, { name }: CompiledField, path: Field
   const where = `${name} at ${path.text}`;
   if (misfits.has(where)) return;
   misfits.add(where);
-  reading.report(name === "id" ? "breaking" : "note", "type-change", where, typeOf(valueAt(reading.object, path)));
+  report(reading, name === "id" ? "breaking" : "note", "type-change", { path: where, type: typeOf(valueAt(reading.object, path)) });
 }
 
 function candidateAt({ candidates }: CompiledField, text: string): FieldPath | undefined {
@@ -223,11 +210,11 @@ function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unk
     const type = typeOf(found);
     if (taken === undefined) {
       const elsewhere = take(reading, field, found)?.by;
-      if (elsewhere === undefined) reading.report(isIdentity ? "breaking" : "warning", "type-change", where, type);
-      else reading.report("breaking", "winner-change", `${where}${elsewhere === "" ? "" : `.${elsewhere}`}`, type);
+      if (elsewhere === undefined) report(reading, isIdentity ? "breaking" : "warning", "type-change", { path: where, type });
+      else report(reading, "breaking", "winner-change", { path: `${where}${elsewhere === "" ? "" : `.${elsewhere}`}`, type });
       return undefined;
     }
-    if (type !== pin.type) reading.report("warning", "type-change", where, type);
+    if (type !== pin.type) report(reading, "warning", "type-change", { path: where, type });
     pin.type = type;
     if (taken.by !== undefined) pin.by = taken.by;
     pin.seen++;
@@ -239,12 +226,13 @@ function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unk
     const taken = other === undefined || other === null ? undefined : take(reading, field, other);
     if (taken === undefined) continue;
     // Text may move; identities may not.
-    reading.report(isIdentity ? "breaking" : "warning", "winner-change", `${field.name} at ${path.text}`, typeOf(other));
+    report(reading, isIdentity ? "breaking" : "warning", "winner-change", { path: `${field.name} at ${path.text}`, type: typeOf(other) });
     return isIdentity ? undefined : taken.value;
   }
   pin.missed++;
-  if (field.name === "id") reading.report("breaking", "missing-field", where, "missing");
-  else if (pin.missed === GONE_AFTER && pin.seen >= GONE_AFTER) reading.report("warning", "missing-field", where, "missing");
+  if (field.name === "id") report(reading, "breaking", "missing-field", { path: where, type: "missing" });
+  else if (pin.missed === GONE_AFTER && pin.seen >= GONE_AFTER)
+    report(reading, "warning", "missing-field", { path: where, type: "missing" });
   return undefined;
 }
 
@@ -256,7 +244,7 @@ function noteNewKeys(reading: ObjectReading, pins: Pins): void {
     if (pins.known.size >= MAX_KNOWN_KEYS) return;
     pins.known.add(key);
     // The first record is the reference; only later keys are new.
-    if (!first) reading.report("note", "new-field", key.length > 64 ? "(long key)" : key, typeOf(object[key]));
+    if (!first) report(reading, "note", "new-field", { path: key.length > 64 ? "(long key)" : key, type: typeOf(object[key]) });
   }
   if (first) pins.known.add("$");
 }
