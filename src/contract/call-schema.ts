@@ -10,9 +10,14 @@ export function targetArgument({ target, input }: Pick<ProfileOperation, "target
   return Object.hasOwn(input.shape, "target") ? "target_id" : "target";
 }
 
-export function callSchema(operation: ProfileOperation): JsonObject {
+/** The name of an operation for programs that take no dot in one. It has exactly one, and no underscore. */
+export function callName(operation: string): string {
+  return operation.replace(".", "_");
+}
+
+/** Without `argument`, the object acted on is known to the caller. */
+export function callSchema(operation: ProfileOperation, argument: string | undefined): JsonObject {
   const { input, target, targetBy = "id", values, money } = operation;
-  const argument = targetArgument(operation);
   const properties = Object.entries(input.shape).map(([name, type]): [string, JsonObject] => {
     const words = values[name];
     const schema = words === undefined ? inputSchema(type) : { type: "string", enum: Object.keys(words) };

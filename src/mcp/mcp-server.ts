@@ -2,7 +2,7 @@
 import type * as Sdk from "@modelcontextprotocol/server";
 import type { CallToolResult, McpServer, ReadResourceResult } from "@modelcontextprotocol/server";
 import PQueue from "p-queue";
-import { splitCall } from "../contract/call-schema.ts";
+import { callName, splitCall } from "../contract/call-schema.ts";
 import { isRetinueError, Refused, Retryable } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Explanation } from "../guardian/explanation.ts";
@@ -10,7 +10,7 @@ import { GUARDIAN, scopeOf } from "../limits/spending.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import type { Snapshot } from "../guardian/status.ts";
-import { toolName, type OfferedTool } from "./offered-tools.ts";
+import type { OfferedTool } from "./offered-tools.ts";
 import { answerOf, failureAnswer, UNTRUSTED } from "./tool-answer.ts";
 
 /** The loaded package. */
@@ -79,7 +79,7 @@ function instructionsOf({ handle }: ServerOptions): string {
 
 /** Names in our own words: the given one could be anything. */
 function unknownTool(name: string, { tools, handle }: ServerOptions): string {
-  const operation = [...tools.values()].find(({ operation: { name: known } }) => toolName(known) === toolName(name));
+  const operation = [...tools.values()].find(({ operation: { name: known } }) => callName(known) === callName(name));
   const hint = operation === undefined ? `it offers ${[...tools.keys()].join(", ")}` : `it is called ${operation.tool.name}`;
   return `tool_unknown: ${handle} has no such tool; ${hint}. A write must be in its \`may\`.`;
 }

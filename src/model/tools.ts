@@ -1,7 +1,7 @@
 /** The tools of a model: the writes that its specialist may do about one event. */
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
-import { inputSchemas } from "../contract/openapi/openapi-schemas.ts";
+import { callName, callSchema, targetArgument } from "../contract/call-schema.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 import { isObject, textIn, type Json, type JsonObject } from "../core/json.ts";
 import type { ModelAction } from "../specialist/model-call.ts";
@@ -13,7 +13,7 @@ export interface AskedEvent {
 }
 
 export interface ModelTool {
-  /** As providers take it: letters, digits and `_`. */
+  /** As providers take it: without a dot. */
   readonly name: string;
   readonly operation: string;
   readonly purpose: string;
@@ -21,7 +21,8 @@ export interface ModelTool {
   readonly schema: JsonObject;
   /** The object of the event, which no text of others can replace; undefined if the model names one, or there is none. */
   readonly target: string | undefined;
-  readonly namesTarget: boolean;
+  /** The argument by which the model names the object; undefined if it does not. */
+  readonly argument: string | undefined;
 }
 
 export interface ToolsFor {
@@ -31,7 +32,6 @@ export interface ToolsFor {
 }
 
 const MAX_TOOLS = 64;
-const TARGET = "target";
 
 /** One tool for each permitted write that this network has. Accounts, keys and webhooks are no business of a model. */
 export function toolsFor({ may, profile, event }: ToolsFor): readonly ModelTool[] {
@@ -47,25 +47,9 @@ export function toolsFor({ may, profile, event }: ToolsFor): readonly ModelTool[
 function toolOf(operation: ProfileOperation, { payload }: AskedEvent): ModelTool {
   const { name, target } = operation;
   const ofEvent = isObject(payload) && target !== undefined && payload["kind"] === target ? textIn(payload, "id") : undefined;
-  const namesTarget = target !== undefined && ofEvent === undefined;
-  const properties = {
-    ...(namesTarget ? { [TARGET]: { type: "string", description: `the id of the ${target}` } } : {}),
-    ...inputSchemas(operation),
-  };
-  const optional = (input: string): boolean => operation.input.shape[input]?.safeParse(undefined).success === true;
-  return {
-    name: name.replaceAll(/[^A-Za-z0-9]/g, "_"),
-    operation: name,
-    purpose: operation.purpose,
-    schema: {
-      type: "object",
-      properties,
-      required: Object.keys(properties).filter((input) => !optional(input)),
-      additionalProperties: false,
-    },
-    target: ofEvent,
-    namesTarget,
-  };
+  const argument = ofEvent === undefined ? targetArgument(operation) : undefined;
+  const schema = callSchema(operation, argument);
+  return { name: callName(name), operation: name, purpose: operation.purpose, schema, target: ofEvent, argument };
 }
 
 /** The action that a use of a tool stands for; a text with the reason if there is none. */
@@ -73,11 +57,10 @@ export function actionOf(tools: readonly ModelTool[], name: string, given: unkno
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) return "there is no such tool";
   if (!isObject(given)) return "its input is no JSON object";
-  const { operation, namesTarget } = tool;
-  const { [TARGET]: named, ...rest } = given;
-  if (namesTarget && (typeof named !== "string" || named === "")) return "it names no object";
-  const target = namesTarget && typeof named === "string" ? named : tool.target;
-  return { operation, input: namesTarget ? rest : given, ...(target === undefined ? {} : { target }) };
+  const { operation, argument, target } = tool;
+  if (argument === undefined) return { operation, input: given, ...(target === undefined ? {} : { target }) };
+  const { [argument]: named, ...input } = given;
+  return typeof named === "string" && named !== "" ? { operation, target: named, input } : "it names no object";
 }
 
 /** The action that a plain text stands for: the reply to the post, the delivery of the assigned job, the post of a schedule. */

@@ -1,6 +1,7 @@
 /** A model for tests: a real HTTP server of this machine that speaks the wire forms of the providers and answers as it is told. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { ModelConfig, ModelProvider } from "../config/model-settings.ts";
+import { callName } from "../contract/call-schema.ts";
 import { isObject, parseJson, textIn, type Json, type JsonObject } from "../core/json.ts";
 
 /** A use of a tool, by the name of its operation or of the tool. */
@@ -166,13 +167,11 @@ function send(outgoing: ServerResponse, { provider }: ModelRequest, told: Script
 
 type Parts = Exclude<ScriptedReply, string>;
 
-const toolName = (name: string): string => name.replaceAll(/[^A-Za-z0-9]/g, "_");
-
 function asOpenAi({ text = "", calls = [], use = USE }: Parts): JsonObject {
   const tool_calls = calls.map(({ name, input }, at) => ({
     id: `call_${at}`,
     type: "function",
-    function: { name: toolName(name), arguments: JSON.stringify(input) },
+    function: { name: callName(name), arguments: JSON.stringify(input) },
   }));
   const message = { role: "assistant", content: text, ...(calls.length === 0 ? {} : { tool_calls }) };
   const told =
@@ -190,7 +189,7 @@ function asOpenAi({ text = "", calls = [], use = USE }: Parts): JsonObject {
 function asAnthropic({ text = "", calls = [], use = USE }: Parts): JsonObject {
   const parts = [
     ...(text === "" ? [] : [{ type: "text", text }]),
-    ...calls.map(({ name, input }, at) => ({ type: "tool_use", id: `call_${at}`, name: toolName(name), input })),
+    ...calls.map(({ name, input }, at) => ({ type: "tool_use", id: `call_${at}`, name: callName(name), input })),
   ];
   return {
     id: "msg_1",

@@ -1,6 +1,7 @@
 /** The schema of a call by name, and a call's arguments taken apart by it. */
 import { expect, test } from "vitest";
 import { callSchema, splitCall, targetArgument } from "../../src/contract/call-schema.ts";
+import type { JsonObject } from "../../src/core/json.ts";
 import type { ProfileOperation } from "../../src/contract/profile/network-operations.ts";
 import { resolveProfile, shippedProfile } from "../../src/contract/profile/profile.ts";
 
@@ -26,19 +27,21 @@ const operation = (name: string): ProfileOperation => {
   return found;
 };
 
+const schemaOf = (name: string): JsonObject => callSchema(operation(name), targetArgument(operation(name)));
+
 test("an operation on an object asks for its id beside the inputs, and for nothing else", () => {
-  expect(callSchema(operation("posts.reply"))).toMatchObject({
+  expect(schemaOf("posts.reply")).toMatchObject({
     type: "object",
     properties: { target: { type: "string", description: "the id of the post" }, content: { type: "string" } },
     required: ["target", "content"],
     additionalProperties: false,
   });
-  expect(callSchema(operation("posts.list"))).toMatchObject({ required: [], properties: { limit: { type: "integer" } } });
+  expect(schemaOf("posts.list")).toMatchObject({ required: [], properties: { limit: { type: "integer" } } });
 });
 
 test("inputs keep our own words, and money says its unit", () => {
-  expect(callSchema(operation("posts.vote"))).toMatchObject({ properties: { direction: { enum: ["up", "down"] } } });
-  expect(callSchema(operation("jobs.create"))).toMatchObject({
+  expect(schemaOf("posts.vote")).toMatchObject({ properties: { direction: { enum: ["up", "down"] } } });
+  expect(schemaOf("jobs.create")).toMatchObject({
     properties: { reward: { description: "an amount of money in whole units" } },
   });
 });

@@ -1,6 +1,6 @@
 /** The tools of a model are the writes of `may`, on the object of the event where they fit it. */
 import { expect, test } from "vitest";
-import { shippedProfile } from "../../src/contract/profile/profile.ts";
+import { resolveProfile, shippedProfile } from "../../src/contract/profile/profile.ts";
 import { actionOf, textAction, toolsFor } from "../../src/model/tools.ts";
 
 const profile = shippedProfile("b");
@@ -12,7 +12,7 @@ const tools = toolsFor({
 });
 
 test("each permitted write of this network is a tool; reads, accounts and unknown names are none", () => {
-  expect(tools.map(({ operation, target, namesTarget }) => [operation, target, namesTarget])).toEqual([
+  expect(tools.map(({ operation, target, argument }) => [operation, target, argument !== undefined])).toEqual([
     ["posts.reply", "p1", false],
     ["posts.create", undefined, false],
     ["jobs.apply", undefined, true],
@@ -52,4 +52,32 @@ test.each([
   [["posts.create"], { kind: "schedule:daily", payload: null }, { operation: "posts.create", input: { content: "hi" } }],
 ])("a plain text with %j about %j", (may, event, action) => {
   expect(textAction({ may, event })?.("hi")).toEqual(action);
+});
+
+test("a model is told our own words, and an input named target does not take the place of the object", () => {
+  const strange = resolveProfile(
+    {
+      extends: "set-b",
+      operations: { "posts.vote": { values: { direction: { up: 1, down: -1 } } } },
+      extra: {
+        "posts.pin": {
+          method: "POST",
+          path: "/v1/posts/{id}/pin",
+          target: "post",
+          effect: "idempotent",
+          input: { target: { type: "text", required: true } },
+        },
+      },
+    },
+    profile,
+  );
+  const listed = { kind: "job.listed", payload: { kind: "job", id: "j1" } };
+  const both = toolsFor({ may: ["posts.vote", "posts.pin"], profile: strange, event: listed });
+  expect(both[0]?.schema).toMatchObject({ properties: { direction: { enum: ["up", "down"] } } });
+  expect(both[1]?.schema).toMatchObject({ required: ["target_id", "target"] });
+  expect(actionOf(both, "posts_pin", { target_id: "p1", target: "top" })).toEqual({
+    operation: "posts.pin",
+    target: "p1",
+    input: { target: "top" },
+  });
 });
