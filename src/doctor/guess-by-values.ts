@@ -102,14 +102,14 @@ function guessAccount(search: Search, [place]: readonly Place[], people: readonl
   const name = left().find(([path]) => handle !== undefined && isSpelt(shown.items, path, handle));
   guess("name", name?.[0], "the handle in other letters");
   const prose = left().filter(([, values]) => values.some((text) => SEVERAL_WORDS.test(text)));
-  guess(isAgent ? "bio" : "description", prose.length === 1 ? prose[0]?.[0] : undefined, "the only text");
+  guess(isAgent ? "bio" : "description", onlyPath(prose), "the only text");
   if (isAgent) {
     guess("tier", left().find(([, values]) => values.every((word) => TIERS.has(word.toLowerCase())))?.[0], "words for tiers");
     const words = left().filter(([, values]) => new Set(values).size <= MAX_STATES && values.every((word) => /^\S{2,}$/.test(word)));
-    guess("trust", words.length === 1 && !search.isOpen("tier") ? words[0]?.[0] : undefined, "the only other word");
+    guess("trust", search.isOpen("tier") ? undefined : onlyPath(words), "the only other word");
   }
   const numbers = numbersIn(search);
-  guess(isAgent ? "reputation" : "memberCount", numbers.length === 1 ? numbers[0]?.[0] : undefined, "the only number");
+  guess(isAgent ? "reputation" : "memberCount", onlyPath(numbers), "the only number");
   if (isAgent) guess("skills", onlyWords(search), "the only list of words");
   else guess("joined", onlyBoolean(search), "the only yes or no");
 }
@@ -145,10 +145,9 @@ function isSpelt(items: readonly JsonObject[], path: string, handle: string): bo
 
 const SPELT_ALIKE = 4;
 
-function onlyWords({ shown, columns, taken }: Search): string | undefined {
-  const isWords = (value: Json): boolean => Array.isArray(value) && value.every((word: Json) => typeof word === "string");
-  const found = [...columns].filter(([path, values]) => !taken.has(path) && values.length >= shown.items.length && values.every(isWords));
-  return found.length === 1 && found[0]?.[1].some((value) => Array.isArray(value) && value.length > 0) === true ? found[0][0] : undefined;
+function onlyWords(search: Search): string | undefined {
+  const found = inEach(search, (value) => Array.isArray(value) && value.every((word: Json) => typeof word === "string"));
+  return found[0]?.[1].some((value) => Array.isArray(value) && value.length > 0) === true ? onlyPath(found) : undefined;
 }
 
 function guessPeople(search: Search, here: readonly Place[], people: readonly Place[]): void {
@@ -198,7 +197,7 @@ function pairOf({ shown: { items }, columns, taken }: Search, path: string): str
   };
   const isName = (values: readonly Json[]): boolean => values.every((value) => /^\S{1,64}$/.test(readId(value) ?? ""));
   const found = [...columns].filter(([other, values]) => other !== path && !taken.has(other) && isName(values) && isPair(other));
-  return found.length === 1 ? found[0]?.[0] : undefined;
+  return onlyPath(found);
 }
 
 /** In each object; where several are, the one that other records have under the same name. Two plain names of one person are one place. */
@@ -233,7 +232,7 @@ function onlyLater({ shown: { items, known }, columns, taken }: Search): string 
   const isLater = (path: string): boolean =>
     made !== undefined && items.every((item) => (msAt(item, path) ?? Infinity) > (msAt(item, made) ?? 0));
   const found = [...columns].filter(([path, values]) => !taken.has(path) && isWhen(values) && isLater(path));
-  return found.length === 1 ? found[0]?.[0] : undefined;
+  return onlyPath(found);
 }
 
 /** The one amount with a unit, else the one text of a number, else the one number that counts nothing. */
@@ -243,7 +242,7 @@ function amountIn(search: Search): string | undefined {
   const all = (holds: (text: string) => boolean) => texts.filter(([, values]) => values.every(holds));
   const numbers = numbersIn(search).filter(([, values]) => values.some((value) => value !== 0) && !isCount(values, shown.items));
   for (const found of [all((text) => unitIn(text) !== undefined), all((text) => /\.\d\d?$/.test(text) && isNumber(text)), numbers])
-    if (found.length > 0) return found.length === 1 ? found[0]?.[0] : undefined;
+    if (found.length > 0) return onlyPath(found);
   return undefined;
 }
 
@@ -317,8 +316,7 @@ function guessPost(search: Search, communities: readonly Place[]): void {
     counts.find(([, values]) => list !== undefined && isLengthOf(values, shown.items, list))?.[0];
   guess("replyCount", countOf(replies), "it counts the replies");
   guess("votes", countOf(fans), "it counts those who voted");
-  const [left, ...others] = counts.filter(([path]) => !search.taken.has(path));
-  guess("votes", others.length === 0 ? left?.[0] : undefined, "the only number");
+  guess("votes", onlyPath(counts.filter(([path]) => !search.taken.has(path))), "the only number");
   const own = counts.filter(([path, values]) => !search.taken.has(path) && values.every((value) => Math.abs(Number(value)) <= 1));
   const more = counts.filter((one) => !search.taken.has(one[0]) && !own.includes(one));
   if (own.length === 1 && more.length === 1 && !search.isOpen("replyCount")) {
@@ -329,25 +327,30 @@ function guessPost(search: Search, communities: readonly Place[]): void {
   guess("parentId", parentIn(shown, columns), "its values are ids of other posts");
 }
 
-/** Whole objects and items of a list mixed: a number in each, that is no time. */
-function numbersIn({ shown: { items }, columns, taken }: Search): readonly (readonly [string, readonly Json[]])[] {
-  return [...columns].filter(
-    ([path, values]) =>
-      !taken.has(path) && values.length >= items.length && values.every((value) => typeof value === "number") && !isWhen(values),
-  );
+/** Places without a meaning that hold such a value in each object, whole objects and items of a list mixed. */
+function inEach(
+  { shown: { items }, columns, taken }: Search,
+  holds: (value: Json) => boolean,
+): readonly (readonly [string, readonly Json[]])[] {
+  return [...columns].filter(([path, values]) => !taken.has(path) && values.length >= items.length && values.every(holds));
 }
 
-function onlyBoolean({ shown: { items }, columns, taken }: Search): string | undefined {
-  const found = [...columns].filter(
-    ([path, values]) => !taken.has(path) && values.length >= items.length && values.every((value) => typeof value === "boolean"),
-  );
-  return found.length === 1 ? found[0]?.[0] : undefined;
+/** A number in each, that is no time. */
+function numbersIn(search: Search): readonly (readonly [string, readonly Json[]])[] {
+  return inEach(search, (value) => typeof value === "number").filter(([, values]) => !isWhen(values));
+}
+
+function onlyBoolean(search: Search): string | undefined {
+  return onlyPath(inEach(search, (value) => typeof value === "boolean"));
 }
 
 /** `none` in each post, or `up` in some. */
-function voteWord({ shown: { items }, columns, taken }: Search): string | undefined {
-  const isVote = (value: Json): boolean => typeof value === "string" && readVote(value) !== undefined;
-  const found = [...columns].filter(([path, values]) => !taken.has(path) && values.length >= items.length && values.every(isVote));
+function voteWord(search: Search): string | undefined {
+  return onlyPath(inEach(search, (value) => typeof value === "string" && readVote(value) !== undefined));
+}
+
+/** The place, if there is only one. */
+function onlyPath(found: readonly (readonly [path: string, values: unknown])[]): string | undefined {
   return found.length === 1 ? found[0]?.[0] : undefined;
 }
 
