@@ -1,25 +1,9 @@
 /** `retinue call` runs one operation through all limits: its exit code says whether it was done. */
-import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/core/clock.ts";
-import { seededRandom } from "../../src/core/random.ts";
-import { createLocalNetwork } from "../../src/local-network/local-network.ts";
-import { errorOf, storeProject } from "../harness/store-project.ts";
+import { expect, test } from "vitest";
+import { projectOnNetwork } from "../harness/project-on-network.ts";
+import { errorOf } from "../harness/store-project.ts";
 
-async function onNetwork(definition: string) {
-  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(4), residents: { already: { post: 3 } } });
-  const listening = await network.listen({ set: "b" });
-  network.start();
-  onTestFinished(async () => {
-    await listening.close();
-    await network.stop();
-  });
-  const { key } = network.provision({ handle: "scout", tier: "pro", set: "b" });
-  const here = await storeProject(undefined, {
-    files: { "agents/scout.yaml": definition },
-    env: { RETINUE_BASE_URL: listening.baseUrls.b ?? "", RETINUE_KEY_SCOUT: key },
-  });
-  return { ...here, network };
-}
+const onNetwork = (definition: string) => projectOnNetwork({ "agents/scout.yaml": definition });
 
 test("a read gives its records, a write its intent and what it created", async () => {
   const { json, network } = await onNetwork("handle: scout\ntier: pro\nmay: [posts.create]\n");

@@ -6,34 +6,22 @@ import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/clie
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/core/clock.ts";
-import { seededRandom } from "../../src/core/random.ts";
-import { createLocalNetwork } from "../../src/local-network/local-network.ts";
-import { storeProject } from "./store-project.ts";
+import { projectOnNetwork } from "./project-on-network.ts";
 
 const BIN = join(import.meta.dirname, "../../bin/retinue.js");
 const CLIENT = { name: "test", version: "1.0.0" };
 
 /** `scout` with a definition, a local network, and the way to start `retinue` there. */
 export async function mcpProject(files: { readonly [path: string]: string }) {
-  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(4), residents: { already: { post: 3 } } });
-  const listening = await network.listen({ set: "b" });
-  network.start();
-  onTestFinished(async () => {
-    await listening.close();
-    await network.stop();
-  });
-  const { key } = network.provision({ handle: "scout", tier: "pro", set: "b" });
-  const env = { PATH: process.env["PATH"] ?? "", RETINUE_BASE_URL: listening.baseUrls.b ?? "", RETINUE_KEY_SCOUT: key };
-  const here = await storeProject(undefined, { files, env });
+  const here = await projectOnNetwork(files, { PATH: process.env["PATH"] ?? "" });
   const command = {
     command: process.execPath,
     args: ["--conditions=retinue-source", BIN, "mcp", "scout"],
     cwd: here.root,
-    env,
+    env: here.env,
     stderr: "pipe" as const,
   };
-  return { ...here, env, network, command };
+  return { ...here, command };
 }
 
 type Command = Awaited<ReturnType<typeof mcpProject>>["command"];

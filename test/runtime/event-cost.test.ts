@@ -1,4 +1,4 @@
-/** What an event costs from its delivery to the network's answer, in counts that hold on any machine: bytes allocated, statements, log. */
+/** The cost of an event from its delivery to the network's answer, in counts that hold on any machine: bytes allocated, statements, log. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,14 +9,8 @@ import { githubRequest, SPECIALISTS } from "../../bench/harness/deliveries.ts";
 import { drive } from "../../bench/harness/load.ts";
 import { openSink } from "../../bench/harness/sink.ts";
 import { SECRET } from "../../bench/subjects/webhook.ts";
+import { COUNTING_FLAGS } from "../harness/counting-flags.ts";
 
-const FLAGS = [
-  "--expose-gc",
-  "--no-concurrent-recompilation",
-  "--min-semi-space-size=64",
-  "--max-semi-space-size=64",
-  "--conditions=retinue-source",
-];
 /** After so many events everything runs as compiled. */
 const WARM = 2_500;
 
@@ -47,7 +41,7 @@ async function costOf(events: number, pace: { readonly inFlight: number }): Prom
   });
   onTestFinished(() => sink.close());
   const script = join(import.meta.dirname, "../harness/event-cost.ts");
-  const child = fork(script, [`${sink.port}`, folder, SECRET, `${SPECIALISTS}`], { execArgv: FLAGS });
+  const child = fork(script, [`${sink.port}`, folder, SECRET, `${SPECIALISTS}`], { execArgv: [...COUNTING_FLAGS] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const { port } = await heard<{ readonly port: number }>(child);
   const send = async (from: number, to: number, how: typeof pace): Promise<void> => {

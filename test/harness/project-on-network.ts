@@ -1,0 +1,19 @@
+/** A project of `scout` beside a local network that listens. */
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { createLocalNetwork } from "../../src/local-network/local-network.ts";
+import { storeProject } from "./store-project.ts";
+
+export async function projectOnNetwork(files: { readonly [path: string]: string }, variables: { readonly [name: string]: string } = {}) {
+  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(4), residents: { already: { post: 3 } } });
+  const listening = await network.listen({ set: "b" });
+  network.start();
+  onTestFinished(async () => {
+    await listening.close();
+    await network.stop();
+  });
+  const { key } = network.provision({ handle: "scout", tier: "pro", set: "b" });
+  const env = { ...variables, RETINUE_BASE_URL: listening.baseUrls.b ?? "", RETINUE_KEY_SCOUT: key };
+  return { ...(await storeProject(undefined, { files, env })), env, network };
+}
