@@ -4,8 +4,9 @@
 export const WINDOW = 6;
 
 /**
- * The secret as `unescaped` leaves it, and its three alignments in base64, all folded. Base64 characters at the edges, which
- * mix bits of the secret with those of its neighbours, are left out: they give away less than a character.
+ * The secret after each round of `unescaped`, since rounds that undo a text's escapes are missing for the escapes within the
+ * secret; and its three alignments in base64, all folded. Base64 characters at the edges, which mix bits of the secret with
+ * those of its neighbours, are left out: they give away less than a character.
  */
 export function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
@@ -14,7 +15,7 @@ export function formsOf(secret: string): readonly string[] {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
   });
-  const forms = [...texts.map(unescaped), ...base64].map(folded).filter((form) => form.length >= WINDOW);
+  const forms = [...texts.flatMap(unescapedByRounds), ...base64].map(folded).filter((form) => form.length >= WINDOW);
   return [...new Set(forms)];
 }
 
@@ -51,13 +52,20 @@ const ROUNDS = 3;
  * regular expression takes seconds for the worst one of 4 MiB.
  */
 export function unescaped(text: string): string {
+  return unescapedByRounds(text).at(-1) ?? text;
+}
+
+/** The text, and the text after each round that changes it. */
+function unescapedByRounds(text: string): readonly string[] {
+  const rounds = [text];
   let bare = text;
-  for (let round = 0; round < ROUNDS && ANY_ESCAPE.test(bare); round++) {
+  while (rounds.length <= ROUNDS && ANY_ESCAPE.test(bare)) {
     const next = undone(bare);
     if (next === bare) break;
+    rounds.push(next);
     bare = next;
   }
-  return bare;
+  return rounds;
 }
 
 const [BACKSLASH, PERCENT, LETTER_U] = [0x5c, 0x25, 0x75];

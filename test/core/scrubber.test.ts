@@ -39,10 +39,11 @@ const WRITINGS: Readonly<Record<string, (secret: string) => string>> = {
   "in base64 in an address": (secret) => encodeURIComponent(base64(secret)),
 };
 
-/** Printable keys and any other text, of four distinct characters and more than backslashes. */
+/** Printable keys, rows of escapes and any other text, of four distinct characters and more than backslashes. */
 const secrets = fc
   .oneof(
     fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), minLength: 8, maxLength: 80 }),
+    fc.stringMatching(/^[%\\0u25!a/"]{8,20}$/),
     fc.string({ unit: "grapheme", minLength: 8, maxLength: 40 }),
     fc.stringMatching(/^sk_live_[A-Za-z0-9]{10,40}$/),
   )
@@ -70,6 +71,13 @@ describe.each(Object.entries(WRITINGS))("written %s", (_name, write) => {
       { numRuns: 300 },
     );
   });
+});
+
+test("escapes within a secret are undone as often as the text's own escapes leave rounds for", () => {
+  const secret = "%\\00!!!!!!";
+  const text = hex(percent(secret), "\\u", 4);
+  const scrubber = knowing(secret);
+  expect([secret, percent(secret), text].map((written) => scrubber.blank(` ${written} `))).toEqual(Array(3).fill(" [secret] "));
 });
 
 function isJson(text: string): boolean {
