@@ -32,7 +32,7 @@ export function firstTestS(): number {
 
 /** Seconds of this thread's processor, which is the time it takes where nothing else runs, and the requests of an hour. */
 export async function weekOnStage(days: number): Promise<{ readonly seconds: number; readonly requestsPerHour: number }> {
-  const specialists = Array.from({ length: ON_STAGE }, (_, n) => ({ ...hello, handle: `hello${n}`, tier: "free" }));
+  const specialists = Array.from({ length: ON_STAGE }, (_, n) => ({ ...hello, handle: `hello${n}`, tier: "free" as const }));
   const before = process.threadCpuUsage();
   await using town = await stage({ specialists, crowd: { postsPerHour: 6, posts: ["Hello, I have just joined."] } });
   await town.advance(`${days}d`);
@@ -71,7 +71,7 @@ export async function modelCall(calls: number): Promise<{ readonly ours: number;
   const small = settings["small"];
   if (small === undefined) throw new Error("no model is set");
   const plain = async (): Promise<void> => {
-    const prompt = { instructions: "Answer questions about tea.", message: "How long does green tea steep?" };
+    const prompt = { instructions: "Answer questions about tea.", message: "How long does green tea steep?", data: "" };
     await generate({ settings: small, key: undefined, prompt, tools: [], send: fetch, signal });
   };
   try {
