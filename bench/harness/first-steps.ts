@@ -1,4 +1,4 @@
-/** Measures of a developer's first steps: the first passing test, a week on the stage, our own cost of a model call, modules that load unused. */
+/** Measures of a developer's first steps: the first passing test, many edits, a week on the stage, our own cost of a model call, modules that load unused. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { checkedModels, type ModelConfig } from "../../src/config/model-settings.ts";
@@ -14,6 +14,7 @@ import { generate } from "../../src/model/provider.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { post, scriptedModel, stage } from "../../src/testing.ts";
+import { shippedNode } from "./shipped.ts";
 import hello from "../../templates/bot/agents/hello.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -28,6 +29,22 @@ export function firstTestS(): number {
   const told = /first passing test: ([\d.]+) s/.exec(stdout)?.[1];
   if (status !== 0 || told === undefined) throw new Error(`first-hour ended with ${status}: ${(stdout + stderr).slice(-2_000)}`);
   return Number(told);
+}
+
+/** Edits one after the other, and what they left behind. */
+export interface Reloads {
+  /** Milliseconds from the save of each edit until it is in use. */
+  readonly times: readonly number[];
+  readonly grownMb: number;
+  readonly left: number;
+}
+
+export function reload(edits: number): Reloads {
+  const { env, flags } = shippedNode();
+  const args = ["--conditions=retinue-source", ...flags, "bench/subjects/reloads.ts", String(edits)];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: "utf8", env: { ...process.env, ...env } });
+  if (status !== 0) throw new Error(`the edits ended with ${status}: ${stderr.slice(-2_000)}`);
+  return JSON.parse(stdout) as Reloads;
 }
 
 /** Seconds of this thread's processor, which is the time it takes where nothing else runs, and the requests of an hour. */
