@@ -14,6 +14,19 @@ function run(command: string, args: readonly string[], cwd: string): void {
   if (status !== 0) throw new Error(`${command} ${args[0] ?? ""} ended with ${status}`);
 }
 
+const MAX_TARBALL_BYTES = 1_000_000;
+const MAX_INSTALLED_BYTES = 30_000_000;
+
+function within(name: string, bytes: number, max: number): void {
+  console.log(`${name}: ${bytes.toLocaleString("en")} bytes`);
+  if (bytes > max) throw new Error(`expected ${name} to have at most ${max.toLocaleString("en")} bytes, got ${bytes.toLocaleString("en")}`);
+}
+
+function bytesBelow(path: string): number {
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}
+
 run(process.execPath, ["scripts/build.ts"], root);
 run(join(tools, "publint"), ["--strict"], root);
 run(join(tools, "attw"), ["--pack", ".", "--profile", "esm-only"], root);
@@ -27,9 +40,10 @@ try {
   run("npm", ["pack", "--silent", "--pack-destination", folder], root);
   const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz"));
   if (tarball === undefined) throw new Error("npm pack made no tarball");
-  console.log(`the package: ${Math.round(statSync(join(folder, tarball)).size / 1_024)} KB`);
+  within("the package", statSync(join(folder, tarball)).size, MAX_TARBALL_BYTES);
   npm("init", "--yes", "--silent");
-  npm(...INSTALL, `./${tarball}`);
+  npm(...INSTALL, "--omit=optional", "--omit=peer", `./${tarball}`);
+  within("the package installed, without peers", bytesBelow(join(folder, "node_modules")), MAX_INSTALLED_BYTES);
   npm("exec", "retinue", "init", "bots");
   const began = performance.now();
   inProject(...INSTALL);
