@@ -55,6 +55,3 @@ export const GROUPS: readonly { readonly title: string; readonly pages: readonly
     ],
   },
 ];
-
-/** The doors of the package, each with the file whose exports its API pages list. */
-export const DOORS = { retinue: "src/index.ts", "retinue/testing": "src/testing.ts", "retinue/model": "src/model.ts" } as const;

@@ -87,7 +87,7 @@ export default defineConfig({
   title: "Retinue",
   description: ABOUT,
   srcDir: "..",
-  srcExclude: ["{.*,agents,api,bench,dist,src,templates,test}/**", "site/node_modules/**", "examples/*/agents/**"],
+  srcExclude: ["{.*,agents,api,bench,dist,mine,src,templates,test}/**", "site/node_modules/**", "examples/*/agents/**"],
   rewrites: {
     "README.md": "index.md",
     "examples/README.md": "examples/index.md",
