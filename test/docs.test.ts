@@ -13,13 +13,14 @@ import { readConfig } from "../src/config/config.ts";
 import { loadDefinitions } from "../src/config/definitions.ts";
 import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
 import { readProfile } from "../src/config/profile-file.ts";
+import { GROUPS } from "../site/pages.ts";
 import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
 import { membersOf } from "./harness/source-tree.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 /** The definition that stands beside the blocks. */
 const HELLO = join(ROOT, "templates/bot/agents/hello.ts");
-const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
+const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/**/README.md", { cwd: ROOT })].toSorted();
 
 interface Block {
   readonly page: string;
@@ -294,6 +295,29 @@ test("every link of a page in the package leads into the package", () => {
   expect(lost).toEqual([]);
 });
 
+test("every page stands once in the list from which the site makes its sidebar and llms.txt", () => {
+  const listed = GROUPS.flatMap(({ pages }) => pages.map(({ path }) => path));
+  const others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"];
+  expect(listed.toSorted()).toEqual([...globSync("docs/*.md", { cwd: ROOT }), ...others].toSorted());
+});
+
+test("the site has API pages of every door of the package, read with the package's own versions of what their types come from", () => {
+  const read = (path: string): unknown => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+  const { exports, dependencies, devDependencies } = read("package.json") as Manifest;
+  const site = read("site/package.json") as Manifest;
+  const { entryPoints } = read("site/typedoc.json") as { readonly entryPoints: readonly string[] };
+  const doors = Object.values(exports).flatMap((door) => (typeof door === "string" ? [] : [join("..", door["retinue-source"])]));
+  expect(entryPoints.toSorted()).toEqual(doors.toSorted());
+  expect(site.devDependencies["zod"]).toBe(dependencies["zod"]);
+  expect(site.devDependencies["@types/node"]).toBe(devDependencies["@types/node"]);
+});
+
+interface Manifest {
+  readonly exports: { readonly [path: string]: string | { readonly "retinue-source": string } };
+  readonly dependencies: { readonly [name: string]: string };
+  readonly devDependencies: { readonly [name: string]: string };
+}
+
 test("the folder of the README's first specialist is one that the editor checks, and git leaves out", () => {
   const [, folder = ""] = /with the file `(\w+)\/hello\.ts`/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
   const { include } = JSON.parse(readFileSync(join(ROOT, "tsconfig.json"), "utf8")) as { readonly include: readonly string[] };
@@ -350,7 +374,7 @@ test("every public name has a docstring", () => {
 test("Node's settings are the same in the first line of the command, in the scripts and in the docs", () => {
   const [line = ""] = readFileSync(join(ROOT, "bin/retinue.js"), "utf8").split("\n", 1);
   const shipped = line.replace("#!/usr/bin/env -S ", "");
-  expect(shipped).toMatch(/^MALLOC_ARENA_MAX=\d node --max-semi-space-size=\d+ --heap-growing-percent=\d+$/);
+  expect(shipped).toMatch(/^MALLOC_ARENA_MAX=\d node --max-semi-space-size=\d+$/);
   const stated = ["package.json", "docs/operating.md"].flatMap((file) =>
     readFileSync(join(ROOT, file), "utf8")
       .split("\n")
