@@ -11,7 +11,7 @@ import { Scrubber } from "../core/scrubber.ts";
 import { openSurfaces } from "../console/open-interfaces.ts";
 import { createGuardian } from "../guardian/guardian.ts";
 import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
-import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
+import { showRunning, type SpecialistShown } from "../guardian/status.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import type { Place } from "./frame.ts";
@@ -217,11 +217,7 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
       await heldByHalt(stage, launched);
       throw stage.lost;
     }
-    const members = launched.runtime.members();
-    const shown = await Promise.all(
-      members.map((member) => showSpecialist(launched.store, context.clock, member.specialist.handle, member)),
-    );
-    return { why, shown };
+    return { why, shown: await showRunning(launched, context.clock) };
   } finally {
     manager.close();
     shower.close();

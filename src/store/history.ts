@@ -1,4 +1,4 @@
-/** Store interface of history for people: events, intents, counts and kept deliveries. No decision depends on it. */
+/** Store interface of history for people: events, intents and kept deliveries. No decision depends on it. */
 import type { Handle } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import type { Intent, IntentState } from "../outbox/intent.ts";
@@ -43,17 +43,6 @@ export interface Failing {
   readonly groups: readonly FailureGroup[];
   readonly groupCount: number;
   readonly eventCount: number;
-}
-
-export interface HeldIntents {
-  readonly operation: string;
-  readonly lane: string;
-  readonly state: "ready" | "proposed";
-  /** Undefined if it was not delayed itself: its lane may wait. */
-  readonly code: string | undefined;
-  readonly message: string | undefined;
-  readonly count: number;
-  readonly nextAt: number;
 }
 
 /** A webhook delivery that nothing handled or understood, while its body is kept. */
@@ -124,9 +113,6 @@ export interface HistoryStore {
     readonly states?: readonly IntentState[];
     readonly limit: number;
   }): Promise<readonly Intent[]>;
-  /** Intents that are ready or wait for approval, by operation, lane and delaying rule, with the first time of each. */
-  held(specialist: Handle, limit: number): Promise<readonly HeldIntents[]>;
-  counts(specialist: Handle): Promise<readonly { readonly operation: string; readonly state: IntentState; readonly count: number }[]>;
   /** Newest first. */
   keptDeliveries(filter: {
     readonly specialist?: Handle;
@@ -136,5 +122,4 @@ export interface HistoryStore {
   }): Promise<readonly KeptDelivery[]>;
   /** One of them, with its body. */
   keptDelivery(seq: number): Promise<(KeptDelivery & { readonly body: Uint8Array }) | undefined>;
-  jobCounts(specialist: Handle): Promise<readonly { readonly state: string; readonly count: number }[]>;
 }

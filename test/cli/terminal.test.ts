@@ -39,6 +39,7 @@ const gap = { after: WORD, before: WORD, since: AT, until: AT };
 const SNAPSHOT: Snapshot = {
   at: AT,
   running: { pid: 1, since: AT, baseUrl: WORD, set: "b" },
+  totals: { approvals: 1, parked: 1, doubts: 1, pending: 1, undelivered: 1, stopped: 1, drift: 1 },
   failing: [failingShown(WORD, AT)],
   failingCounts: { events: 2, groups: 1 },
   halts: [{ scope: WORD, since: AT, reason: WORD }],

@@ -4,7 +4,7 @@ import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
 import type { WatchWrite } from "../../contract/event.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { CursorWrite } from "../inbox.ts";
-import { OWED_STANDINGS, type SourceStore, type WatchRow } from "../sources.ts";
+import { OWED_STANDINGS, type SourceRow, type SourceStore, type WatchRow } from "../sources.ts";
 import type { Commits } from "./commits.ts";
 import { maybeNumber, numberOf, objectOf, textOf, type Row } from "./columns.ts";
 
@@ -55,10 +55,7 @@ export function createSourceRows(db: DatabaseSync, commits: Commits): SourceRows
   );
   const oneWatch = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND object = ?`);
   return {
-    sources: async (specialist: Handle) =>
-      sources
-        .all(specialist)
-        .map((row) => ({ name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null })),
+    sources: async (specialist: Handle) => sources.all(specialist).map(readSource),
     dueWatches: async (specialist, now, limit) => dueWatches.all(specialist, now, limit).map(readWatch),
     postponeWatches: (specialist, now, until, { kind, state }) =>
       commits.soft(() => void postpone.run(until, specialist, now, kind, state)),
@@ -70,6 +67,10 @@ export function createSourceRows(db: DatabaseSync, commits: Commits): SourceRows
       return row === undefined ? undefined : readWatch(row);
     },
   };
+}
+
+export function readSource(row: Row): SourceRow {
+  return { name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null };
 }
 
 function readWatch(row: Row): WatchRow {
