@@ -187,12 +187,12 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
   const { lifetime, context } = stage;
   const { clock } = context;
   const { store, runtime, baseUrl } = launched;
-  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl } });
+  const running = { runtime, startedAt: clock.now(), baseUrl };
   const { log, announcer, scrubber } = stage;
   const surfaces = await openSurfaces({
     config: launched.config,
     runtime,
-    guardian,
+    guardianOf: (caller) => createGuardian({ store, clock, live: running, caller }),
     announcer,
     log,
     scrubber,

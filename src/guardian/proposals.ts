@@ -16,7 +16,8 @@ import {
 } from "../limits/approvals.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import type { Intent } from "../outbox/intent.ts";
+import { follow } from "../outbox/follow-up.ts";
+import { rejection, type Intent } from "../outbox/intent.ts";
 import type { OpenApproval } from "../store/controls.ts";
 import type { EventRow } from "../store/history.ts";
 import type { Store } from "../store/store.ts";
@@ -150,7 +151,9 @@ export function words(context: GuardianContext): Words {
     async reject({ id, reason }) {
       const now = clock.now();
       const { intent } = await answerable(store, id, now);
-      const word = defined({ verdict: "rejected", reason });
+      const member = await context.memberOf(intent.specialist);
+      const events = member === undefined ? [] : follow(member, intent, rejection(reason), now).events;
+      const word = defined({ verdict: "rejected", reason, events });
       if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
       return said("rejected", intent);
     },

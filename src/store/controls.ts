@@ -1,4 +1,5 @@
 /** Store interface of the Guardian's controls: keys with their limits, money, halts, pauses and approvals. */
+import type { NewEvent } from "../contract/event.ts";
 import type { Attempt, Intent } from "../outbox/intent.ts";
 import type { IntentId, Handle, KeyId } from "../core/ids.ts";
 import type { Approval, Shown } from "../limits/approvals.ts";
@@ -31,7 +32,12 @@ export interface Awaiting {
 /** The Guardian's answer. An approval is bound to what was shown. */
 export type Word =
   | { readonly verdict: "approved"; readonly shown: Shown; readonly reason?: string }
-  | { readonly verdict: "rejected"; readonly reason?: string };
+  | {
+      readonly verdict: "rejected";
+      readonly reason?: string;
+      /** The receipt for its author. */
+      readonly events?: readonly NewEvent[];
+    };
 
 export interface SpentRow {
   readonly currency: string;

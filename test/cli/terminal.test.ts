@@ -165,12 +165,15 @@ const CALLS: { readonly [operation: string]: CallResult } = {
   "posts.create": { kind: "write", intent: WORD, state: "ready", created: WORD, code: WORD, message: WORD, until: AT },
 };
 
+const ORDER = { seq: 1, at: AT, who: WORD, from: "command", what: WORD, subject: WORD, why: WORD, result: WORD, code: WORD } as const;
+
 /** A Guardian all of whose words are hostile. */
 function hostileGuardian(): Guardian {
   const hostile = async () => ({ message: HOSTILE });
   const page = (entries: readonly LogEntry[]) => ({ entries: poisoned(entries, ["about", "state"]), next: 1 });
   return {
     status: async () => poisoned(SNAPSHOT, ["set", "lane", "severity", "tier"]),
+    orders: async () => ({ entries: [poisoned(ORDER, ["from"])], next: 1, total: 2 }),
     inbox: async () => [],
     log: async () => page([failureEntry(WORD, AT), ...STATES.map((state) => ({ ...ENTRY, state }))]),
     deliveries: async () => ({ entries: [poisoned(DELIVERY)], next: 1 }),
@@ -225,7 +228,7 @@ async function hostileStore(context: TestContext) {
   const announcer = createAnnouncer();
   const control = await serveControl({
     path: controlPath(path),
-    guardian: hostileGuardian(),
+    guardianOf: hostileGuardian,
     announcer,
     log: silentLogger(),
     onStop: () => undefined,

@@ -24,7 +24,7 @@ async function surfaces(env: { readonly [name: string]: string } = {}) {
     openSurfaces({
       config,
       runtime,
-      guardian,
+      guardianOf: () => guardian,
       announcer: runtime.announcer,
       log: silentLogger(),
       scrubber,

@@ -82,3 +82,22 @@ test("a limit is held within bounds", async () => {
   const here = await filled();
   expect([(await read(here, { limit: 0 })).entries.length, (await read(here, { limit: -5 })).entries.length]).toEqual([1, 1]);
 });
+
+test("words are found in the whole text of an action and in the reason of a failure, with quotes, percent and case", async () => {
+  const here = await filled();
+  const { clock, store, on } = here;
+  const content = `${"long ".repeat(200)}He said "100% \\ sure" at the END`;
+  await on(decide(store, clock.now(), [{ id: asIntentId("said"), conflictKey: "said", input: { content } }]));
+  const found = async (search: string) => ids((await read(here, { search })).entries);
+  expect(await found('"100% \\ end')).toEqual(["said"]);
+  expect(await found("100_")).toEqual([]);
+  expect(await found("no model e1")).toEqual(["e1"]);
+  expect((await read(here, { search: "post.created" })).total).toBe(2);
+});
+
+test("each page has the number of all entries", async () => {
+  const here = await filled();
+  expect((await read(here, { limit: 2 })).total).toBe(9);
+  expect((await read(here, { kind: "posts", limit: 2 })).total).toBe(6);
+  expect((await read(here, { since: here.clock.now() - SECOND })).total).toBe(3);
+});

@@ -1,11 +1,12 @@
 /** The Guardian's controls in SQLite: keys and their limits, money, stops, approvals. */
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
+import { defined } from "../../core/defined.ts";
 import { answerBy, payloadHash, type Approval, type Shown } from "../../limits/approvals.ts";
 import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
-import type { Intent } from "../../outbox/intent.ts";
+import { rejection, type Intent } from "../../outbox/intent.ts";
 import type { Commits } from "./commits.ts";
 import { approvalOf, type ControlTable } from "./control-table.ts";
 import type { Obligations } from "./obligations.ts";
@@ -128,11 +129,9 @@ export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, 
     if (now >= answerBy(approval, intent)) return false;
     if (word.verdict === "approved" && !isAbout(intent, approval, word.shown)) return false;
     if (!guardian.answer(id, word, now)) return false;
-    const change =
-      word.verdict === "approved"
-        ? ({ state: "ready", nextAt: now } as const)
-        : ({ state: "cancelled", code: "approval_rejected", message: word.reason ?? "the Guardian rejected it" } as const);
-    return changes.applyChange({ seq: intent.seq, by: "approval", change, now });
+    const change = word.verdict === "approved" ? ({ state: "ready", nextAt: now } as const) : rejection(word.reason);
+    const events = word.verdict === "rejected" ? word.events : undefined;
+    return changes.applyChange({ seq: intent.seq, by: "approval", change, now, ...defined({ events }) });
   };
 
   return {

@@ -18,6 +18,7 @@ import { createPlainDeliveries, type PlainDeliveries } from "./deliveries.ts";
 import { createDueWork } from "./due-work.ts";
 import { createEventHistory } from "./event-history.ts";
 import { createHistory } from "./history.ts";
+import { createOrders } from "./orders.ts";
 import { createOverview } from "./overview.ts";
 import { createPrune } from "./prune.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
@@ -69,6 +70,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createSpecialists(db, commits),
     ...createHistory(db, { present, rows, foldNow }),
     ...createOverview(db, { present, foldNow }),
+    ...createOrders(db, commits),
     ...createEventHistory(db, { present, rows, foldNow }),
     ...createNetworkState(db, commits),
     ...createLife(core, inbox, deliveries, options),
