@@ -52,12 +52,23 @@ async function openControl({ config, guardianOf, announcer, log, onStop }: Surfa
   return path === ":memory:" ? undefined : serveControl({ path: controlPath(path), guardianOf, announcer, log, onStop });
 }
 
-async function openConsolePort({ config, runtime, guardianOf, log, scrubber }: SurfaceOptions): Promise<Console | undefined> {
+async function openConsolePort({ config, runtime, guardianOf, announcer, log, scrubber }: SurfaceOptions): Promise<Console | undefined> {
   const { port, host, readToken } = config.console;
   if (port === undefined) return undefined;
   const token = readToken();
   if (token !== undefined) scrubber.add(token);
   const { openConsole } = await import("./console.ts"); // fastify is a third of the start, and most runtimes need no console
+  const guardian = guardianOf(PROGRAM);
+  const { store, clock } = runtime.parts;
+  const { openMetrics } = await import("../signals/open-metrics.ts");
+  const metrics = await openMetrics({
+    announcer,
+    clock,
+    scrubber,
+    status: () => guardian.status({}),
+    backlog: () => store.backlog(),
+    specialistCount: () => runtime.members().length,
+  });
   const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });
-  return openConsole({ port, host, token, runtime, guardian: guardianOf(PROGRAM), onError });
+  return openConsole({ port, host, token, runtime, guardian, metrics, onError });
 }

@@ -46,8 +46,17 @@ export interface WaitingIntents {
   readonly undelivered: Listed<Intent>;
 }
 
+/** Work that waits, with the time of the oldest. */
+export interface Backlog {
+  readonly events: number;
+  readonly oldestEventAt: number | undefined;
+  readonly actions: number;
+  readonly oldestActionAt: number | undefined;
+}
+
 export interface OverviewStore {
   /** Every specialist that has run here, or one, in the order of handles. */
   overview(now: number, specialist?: Handle): Promise<ReadonlyMap<Handle, SpecialistOverview>>;
   waitingIntents(limit: number): Promise<WaitingIntents>;
+  backlog(): Promise<Backlog>;
 }

@@ -213,7 +213,7 @@ const ANNOUNCED: Announcements = {
   delivery: { ...about, kind: WORD, state: "parked", fresh: 0, message: WORD },
   run: { ...about, event: WORD, kind: WORD, result: "failed", intents: 0, message: WORD },
   intent: { ...about, id: WORD, operation: WORD, state: "refused", target: WORD, words: WORD, code: WORD, message: WORD },
-  request: { ...about, operation: WORD, outcome: WORD, status: 200, tookMs: 1 },
+  request: { ...about, operation: WORD, lane: WORD, outcome: WORD, status: 200, tookMs: 1 },
   job: { ...about, job: WORD, state: "paid", title: WORD },
   wait: { ...about, lane: WORD, rule: WORD, until: AT + 5, message: WORD },
   parked: { ...about, code: WORD, message: WORD },

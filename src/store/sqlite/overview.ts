@@ -7,7 +7,8 @@ import type { Intent } from "../../outbox/intent.ts";
 import type { Awaiting } from "../controls.ts";
 import type { HeldIntents, Listed, OverviewStore } from "../overview.ts";
 import type { SpecialistRow } from "../specialists.ts";
-import { numberOf, textOf, type Row } from "./columns.ts";
+import { OPEN } from "./fold.ts";
+import { maybeNumber, numberOf, textOf, type Row } from "./columns.ts";
 import { WAITING_APPROVALS } from "./controls.ts";
 import type { HistoryParts } from "./history.ts";
 import { INTENT_ROW, IS_LIVE, readIntent } from "./intent-rows.ts";
@@ -130,7 +131,15 @@ function heldIn(present: Present, specialist: Handle, queued: readonly HeldInten
 const IS_STUCK = `state IN ${sqlStates(["parked", "pending", "in_doubt"])}`;
 const DELIVERY = "jobs.submit";
 
-function createWaitingIntents(db: DatabaseSync, { foldNow }: Omit<HistoryParts, "rows">): Pick<OverviewStore, "waitingIntents"> {
+function createWaitingIntents(
+  db: DatabaseSync,
+  { foldNow }: Omit<HistoryParts, "rows">,
+): Pick<OverviewStore, "waitingIntents" | "backlog"> {
+  const events = db.prepare(`
+    SELECT count(*) AS n, min(event.created_at) AS at FROM main.open JOIN main.event ON event.seq = open.seq
+    WHERE open.kind = ${OPEN.event} AND coalesce(json_extract(open.state, '$.state'), 'ready') = 'ready'`);
+  const actions = db.prepare(`
+    SELECT count(*) AS n, min(created_at) AS at FROM main.intent INDEXED BY intent_live WHERE ${IS_LIVE} AND state = ${sqlState("ready")}`);
   const stuck = db.prepare(
     `SELECT ${INTENT_ROW} FROM main.intent INDEXED BY intent_stuck WHERE ${IS_STUCK} AND state = ? ORDER BY seq DESC LIMIT 0 + ?`,
   );
@@ -148,6 +157,16 @@ function createWaitingIntents(db: DatabaseSync, { foldNow }: Omit<HistoryParts, 
     WHERE watch.state = 'assigned' AND (refused.specialist, refused.target) NOT IN (SELECT specialist, target FROM underway WHERE target IS NOT NULL)
     ORDER BY refused.seq DESC LIMIT 0 + ?`);
   return {
+    async backlog() {
+      foldNow();
+      const [event, action] = [events.get() ?? {}, actions.get() ?? {}];
+      return {
+        events: numberOf(event, "n"),
+        oldestEventAt: maybeNumber(event, "at"),
+        actions: numberOf(action, "n"),
+        oldestActionAt: maybeNumber(action, "at"),
+      };
+    },
     async waitingIntents(limit) {
       foldNow();
       const total = new Map(totals.all().map((row) => [stateOf(row), numberOf(row, "n")]));
