@@ -11,7 +11,7 @@ import { openLifetime } from "../lifetime.ts";
 import { actionLine, createFilter } from "../progress.ts";
 import { DESCRIBE } from "../describe-event.ts";
 import { describeFailure } from "../show-failures.ts";
-import { moment, thousands } from "../format-values.ts";
+import { countText, moment } from "../format-values.ts";
 import { say } from "../text.ts";
 
 export const command: Command = {
@@ -94,7 +94,7 @@ function showRest(
   }: { readonly entries: readonly unknown[]; readonly next?: number | undefined; readonly total?: number | undefined },
   { out }: Context,
 ): void {
-  if (total !== undefined && total > entries.length) out.line(out.paint.dim(`${thousands(entries.length)} of ${thousands(total)}`));
+  if (total !== undefined && total > entries.length) out.line(out.paint.dim(countText(entries.length, total)));
   if (next !== undefined) out.line(out.paint.dim(`older ones: the same with --before ${next}`));
 }
 

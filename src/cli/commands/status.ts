@@ -12,7 +12,7 @@ import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import type { Output } from "../output.ts";
 import { costText } from "../proposal.ts";
-import { moment, thousands } from "../format-values.ts";
+import { countText, moment, thousands } from "../format-values.ts";
 import { say } from "../text.ts";
 import type { Column } from "../table.ts";
 import { fit } from "../width.ts";
@@ -253,7 +253,7 @@ const MAX_BEGINNING = 40;
 
 /** The number of all, next to a list that is cut. */
 function cutText(shown: number, total: number, which = "the newest"): string {
-  return total > shown ? `: ${which} ${thousands(shown)} of ${thousands(total)}` : "";
+  return total > shown ? `: ${which} ${countText(shown, total)}` : "";
 }
 
 function list(title: string, name: "pending" | "undelivered" | "parked" | "doubts", snapshot: Snapshot, out: Output): void {
