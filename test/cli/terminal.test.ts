@@ -245,6 +245,7 @@ async function hostileStore(context: TestContext) {
 const COMMANDS: readonly (readonly string[])[] = [
   ["status"],
   ["log"],
+  ["log", "--orders"],
   ["log", "--record", "event"],
   ["deliveries"],
   ["deliveries", "1"],
