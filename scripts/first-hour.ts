@@ -5,15 +5,18 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { spawn, spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import type * as Testing from "../src/testing.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const FIRST_TEST_LIMIT_S = 60;
 const STEP_LIMIT_MS = 120_000;
+const MAX_TARBALL_BYTES = 1_000_000;
+const MAX_INSTALLED_BYTES = 30_000_000;
 const TEMPLATES = ["bot", "worker", "model", "webhook"] as const;
 const INSTALL = ["install", "--no-audit", "--no-fund"];
 const SERVER_PEER = "@modelcontextprotocol/server";
@@ -50,7 +53,9 @@ function prepare(): void {
     const warm = join(folder, "warm");
     mkdirSync(warm);
     must("npm", ["init", "--yes", "--silent"], warm);
+    within("the package", statSync(join(folder, tarball)).size, MAX_TARBALL_BYTES);
     must("npm", [...INSTALL, "--prefer-offline", join(folder, tarball)], warm);
+    within("the package installed, without peers", bytesBelow(join(warm, "node_modules")), MAX_INSTALLED_BYTES);
     must("npm", ["exec", "--", "retinue", "init", "model", "--template", "model"], warm);
     must("npm", [...INSTALL, "--prefer-offline", peer(SERVER_PEER)], join(warm, "model"));
     const isAlone = spawnSync(ALONE[0] ?? "", [...ALONE.slice(1), "true"]).status === 0;
@@ -61,6 +66,16 @@ function prepare(): void {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function within(name: string, bytes: number, max: number): void {
+  console.log(`${name}: ${bytes.toLocaleString("en")} bytes`);
+  if (bytes > max) throw new Error(`expected ${name} to have at most ${max.toLocaleString("en")} bytes, got ${bytes.toLocaleString("en")}`);
+}
+
+function bytesBelow(path: string): number {
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
 interface Row {
@@ -199,7 +214,7 @@ function tokenFile(project: string): string {
 /** The template's specialist, which answers posts in place of mentions: those come from residents within seconds. */
 async function askModel(project: string): Promise<void> {
   const testing = pathToFileURL(join(project, "node_modules/retinue/dist/testing.js")).href;
-  const { scriptedModel } = (await import(testing)) as typeof import("../src/testing.ts");
+  const { scriptedModel } = (await import(testing)) as Pick<typeof Testing, "scriptedModel">;
   await using model = await scriptedModel(WORDS);
   change(join(project, "retinue.config.ts"), /address: "[^"]+"/, `address: "${model.address}"`);
   change(join(project, "agents/helper.ts"), '"mention.created"', '"post.created"');
