@@ -151,13 +151,27 @@ export function words(context: GuardianContext): Words {
     async reject({ id, reason }) {
       const now = clock.now();
       const { intent } = await answerable(store, id, now);
-      const member = await context.memberOf(intent.specialist);
+      const { member, trouble } = await authorOf(context, intent);
       const events = member === undefined ? [] : follow(member, intent, rejection(reason), now).events;
       const word = defined({ verdict: "rejected", reason, events });
       if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
-      return said("rejected", intent);
+      const { message } = said("rejected", intent);
+      return { message: trouble === undefined ? message : `${message}; its handler gets no receipt: ${trouble}` };
     },
   };
+}
+
+/** The author of an action, for a receipt. A rejection must work where the definitions do not load. */
+async function authorOf(
+  { memberOf }: GuardianContext,
+  { specialist }: Intent,
+): Promise<{ readonly member?: Member | undefined; readonly trouble?: string }> {
+  try {
+    return { member: await memberOf(specialist) };
+  } catch (error) {
+    if (error instanceof Misconfigured) return { trouble: error.message };
+    throw error;
+  }
 }
 
 /** The action of this id, if it can be answered. Throws `Refused` otherwise. */
