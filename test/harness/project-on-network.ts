@@ -14,6 +14,6 @@ export async function projectOnNetwork(files: { readonly [path: string]: string 
     await network.stop();
   });
   const { key } = network.provision({ handle: "scout", tier: "pro", set: "b" });
-  const env = { ...variables, RETINUE_BASE_URL: listening.baseUrls.b ?? "", RETINUE_KEY_SCOUT: key };
+  const env: Record<string, string> = { ...variables, RETINUE_BASE_URL: listening.baseUrls.b ?? "", RETINUE_KEY_SCOUT: key };
   return { ...(await storeProject(undefined, { files, env })), env, network };
 }
