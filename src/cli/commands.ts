@@ -58,5 +58,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     describe: "run virtual days and weeks of the specialists, with seeded faults",
     load: () => import("./commands/simulate.ts"),
   },
+  { name: "retract", describe: "delete a post of ours from the network", load: () => import("./commands/retract.ts") },
   { name: "backup", describe: "write a consistent copy of the store", load: () => import("./commands/backup.ts") },
 ];

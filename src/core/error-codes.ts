@@ -292,6 +292,8 @@ export const ERROR_CODES = [
   "key_file_exists",
   "key_file_unwritable",
   "key_not_answered",
+  "not_retractable",
+  "already_retracted",
   // The local network and the simulation
   "agent_unknown",
   "approval_not_pending",

@@ -1,7 +1,9 @@
 /** `retinue agents` manages accounts with the Guardian's key: a key is issued once, so it is kept, or its loss is told. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
+import { main } from "../../src/cli/main.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { asHandle } from "../../src/core/ids.ts";
@@ -39,9 +41,8 @@ describe("create", () => {
     expect(network.isKeyOf("herald", key)).toBe(true);
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);
     expect(made.stdout + made.stderr).not.toContain(key);
-    for (const name of readdirSync(join(root, ".retinue")))
-      if (statSync(join(root, ".retinue", name)).isFile())
-        expect(readFileSync(join(root, ".retinue", name)).includes(key), name).toBe(false);
+    const stored = readdirSync(join(root, ".retinue"), { withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(stored.filter(({ name }) => readFileSync(join(root, ".retinue", name)).includes(key))).toEqual([]);
     expect(await run("call", "posts.list", "--as", "herald")).toMatchObject({ code: 0 });
     const log = await run("log", "--store", "sqlite:.retinue/store-guardian.sqlite");
     expect(log.stdout).toMatch(/guardian did agents\.create/);
@@ -110,6 +111,7 @@ describe("create", () => {
     expect((await run("agents", "list")).stdout).toMatch(/herald .* no\n/);
     expect(await run("agents", "delete", "herald", "--yes")).toMatchObject({ code: 0 });
     expect(network.find("herald")?.deleted ?? true).toBe(true);
+    expect(await run(...create)).toMatchObject({ code: 0 });
   });
 
   test("a 429 says that it did not happen, and the next command waits as the network asked", async () => {
@@ -166,7 +168,7 @@ describe("update", () => {
     expect(asked.stdout).toMatch(/bio\s+Tells the news\s+Tells it all/);
     expect(asked.stdout).not.toContain("The Herald");
     expect(network.find("herald")?.bio).toBe("Tells the news");
-    const changes = [{ field: "bio", now: "Tells the news", then: "Tells it all" }];
+    const changes = [{ field: "bio", now: "Tells the news", next: "Tells it all" }];
     expect(await json("agents", "update", "agents/herald.yaml", "--yes")).toMatchObject({ code: 0, said: { ok: true, changes } });
     expect(network.find("herald")).toMatchObject({ bio: "Tells it all", name: "The Herald" });
     expect(await json("agents", "update", "herald")).toMatchObject({ code: 0, said: { ok: true, changes: [] } });
@@ -193,6 +195,26 @@ describe("delete", () => {
     expect(network.isKeyOf("herald", key)).toBe(false);
     rmSync(keyFile);
     expect(await run(...create)).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ["heralt", 1, "nothing was deleted", true],
+    ["herald", 0, "deleted herald", false],
+  ])("at a terminal, %j typed ends with %i", async (typed, code, says, stays) => {
+    const { run, root, env, network, keyFile } = await onNetwork();
+    await run(...create);
+    const key = readFileSync(keyFile, "utf8").trim();
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    let stdout = "";
+    const write = (text: string): void => {
+      stdout += text;
+      if (text.startsWith("Type herald")) stdin.end(`${typed}\n`);
+    };
+    const stream = { isTTY: true, columns: 100, write };
+    const around = { cwd: root, env: { ...env, NO_COLOR: "1" }, stdout: stream, stderr: stream, stdin: () => stdin };
+    expect(await main(["agents", "delete", "herald"], around)).toBe(code);
+    expect(stdout).toContain(says);
+    expect(network.isKeyOf("herald", key)).toBe(stays);
   });
 
   test("refuses while the running process has unfinished actions of it", async () => {

@@ -184,7 +184,7 @@ async function update(context: Context, about: string): Promise<ExitCode> {
     const agent = await existing(provisioning, handle);
     const now: JsonObject = defined({ name: agent.name, bio: agent.bio, skills: agent.skills });
     const changed = Object.entries(statedFields(specialist)).filter(([field, then]) => JSON.stringify(now[field]) !== JSON.stringify(then));
-    const changes = changed.map(([field, then]) => ({ field, now: now[field] ?? null, then }));
+    const changes = changed.map(([field, then]) => ({ field, now: now[field] ?? null, next: then }));
     if (changes.length === 0) {
       out.line(`${handle} is on the network as its definition states`);
       out.result({ ok: true, handle, id: agent.id, changes });
@@ -193,7 +193,7 @@ async function update(context: Context, about: string): Promise<ExitCode> {
     out.table(changes, [
       { title: "field", value: ({ field }) => field },
       { title: "now", value: ({ now: before }) => shortOf(before) },
-      { title: "then", value: ({ then }) => shortOf(then) },
+      { title: "then", value: ({ next }) => shortOf(next) },
     ]);
     if (!flagOption(options, "yes") && !(await agreed(context, `Change ${handle} so? [y/N]`))) {
       out.line("nothing was changed");
