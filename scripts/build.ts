@@ -1,7 +1,7 @@
 /** Builds the package: the runtime as JavaScript and declarations, then the cast as JavaScript, as Node strips no types under node_modules. */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, globSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const tsc = join(root, "node_modules/typescript/bin/tsc");
@@ -10,9 +10,20 @@ function compile(project: string): boolean {
   return spawnSync(process.execPath, [tsc, "-p", project], { cwd: root, stdio: "inherit" }).status === 0;
 }
 
+/** Removes the declarations that no door of the package leads to: no user can name one of them, and they are a seventh of the tarball. */
+function pruneDeclarations(): void {
+  const dist = join(root, "dist");
+  const kept = new Set(["index", "model", "testing"].map((door) => join(dist, `${door}.d.ts`)));
+  for (const file of kept)
+    for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)\.[jt]s"/g))
+      kept.add(join(dirname(file), `${path}.d.ts`));
+  for (const file of globSync(join(dist, "**/*.d.ts"))) if (!kept.has(file)) rmSync(file);
+}
+
 function build(): boolean {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   if (!compile("tsconfig.build.json")) return false;
+  pruneDeclarations();
   if (!existsSync(join(root, "agents"))) return true;
   // The cast is compiled against what was just built: it uses the package as a user does.
   if (!compile("tsconfig.cast.json")) return false;

@@ -1,7 +1,5 @@
-/** Checks the package as its users get it: built, packed, linted, then installed elsewhere, where a new project is made, tested and run. */
+/** Checks the package as its users get it: built, packed, linted, then used as in the first hour of a user (`first-hour.ts`, its short form). */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
@@ -17,29 +15,4 @@ function run(command: string, args: readonly string[], cwd: string): void {
 run(process.execPath, ["scripts/build.ts"], root);
 run(join(tools, "publint"), ["--strict"], root);
 run(join(tools, "attw"), ["--pack", ".", "--profile", "esm-only"], root);
-
-const folder = mkdtempSync(join(tmpdir(), "retinue-pack-"));
-const npm = (...args: readonly string[]): void => run("npm", args, folder);
-const inProject = (...args: readonly string[]): void => run("npm", args, join(folder, "bots"));
-/** What is in the cache is not asked for. */
-const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
-try {
-  run("npm", ["pack", "--silent", "--pack-destination", folder], root);
-  const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz"));
-  if (tarball === undefined) throw new Error("npm pack made no tarball");
-  console.log(`the package: ${Math.round(statSync(join(folder, tarball)).size / 1_024)} KB`);
-  npm("init", "--yes", "--silent");
-  npm(...INSTALL, `./${tarball}`);
-  npm("exec", "retinue", "init", "bots");
-  const began = performance.now();
-  inProject(...INSTALL);
-  inProject("test");
-  console.log(`from a new project to its first passing test: ${Math.round((performance.now() - began) / 1_000)} s`);
-  inProject("run", "types", "--", "--skipLibCheck", "false");
-  inProject("run", "check");
-  inProject("run", "simulate", "--", "--for", "2h");
-  inProject("run", "dev", "--", "--for", "5s", "--plain");
-  npm("exec", "--", "retinue", "check", "--no-keys", "--agents", join(folder, "node_modules/retinue/dist/agents"));
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+run(process.execPath, ["scripts/first-hour.ts", "--built", "--short"], root);

@@ -13,13 +13,14 @@ import { readConfig } from "../src/config/config.ts";
 import { loadDefinitions } from "../src/config/definitions.ts";
 import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
 import { readProfile } from "../src/config/profile-file.ts";
+import { GROUPS } from "../site/pages.ts";
 import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
 import { membersOf } from "./harness/source-tree.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 /** The definition that stands beside the blocks. */
 const HELLO = join(ROOT, "templates/bot/agents/hello.ts");
-const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
+const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/**/README.md", { cwd: ROOT })].toSorted();
 
 interface Block {
   readonly page: string;
@@ -293,6 +294,29 @@ test("every link of a page in the package leads into the package", () => {
   );
   expect(lost).toEqual([]);
 });
+
+test("every page stands once in the list from which the site makes its sidebar and llms.txt", () => {
+  const listed = GROUPS.flatMap(({ pages }) => pages.map(({ path }) => path));
+  const others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"];
+  expect(listed.toSorted()).toEqual([...globSync("docs/*.md", { cwd: ROOT }), ...others].toSorted());
+});
+
+test("the site has API pages of every door of the package, read with the package's own versions of what their types come from", () => {
+  const read = (path: string): unknown => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+  const { exports, dependencies, devDependencies } = read("package.json") as Manifest;
+  const site = read("site/package.json") as Manifest;
+  const { entryPoints } = read("site/typedoc.json") as { readonly entryPoints: readonly string[] };
+  const doors = Object.values(exports).flatMap((door) => (typeof door === "string" ? [] : [join("..", door["retinue-source"])]));
+  expect(entryPoints.toSorted()).toEqual(doors.toSorted());
+  expect(site.devDependencies["zod"]).toBe(dependencies["zod"]);
+  expect(site.devDependencies["@types/node"]).toBe(devDependencies["@types/node"]);
+});
+
+interface Manifest {
+  readonly exports: { readonly [path: string]: string | { readonly "retinue-source": string } };
+  readonly dependencies: { readonly [name: string]: string };
+  readonly devDependencies: { readonly [name: string]: string };
+}
 
 test("the folder of the README's first specialist is one that the editor checks, and git leaves out", () => {
   const [, folder = ""] = /with the file `(\w+)\/hello\.ts`/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];

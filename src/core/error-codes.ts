@@ -312,6 +312,7 @@ export const ERROR_CODES = [
   "crowd_invalid",
   "answers_invalid",
   "recording_invalid",
+  "payload_invalid",
   "replay_differs",
   "specialists_empty",
   "span_invalid",

@@ -18,9 +18,10 @@ interface Item {
 
 /** Splits a page into fresh items (oldest first, as they happened) and skipped ones, and moves the cursor. */
 export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, { fromMs, maxAgeMs }: Freshness, now: number) {
-  const known = new Set(cursor.seen);
   const first = cursor.seen === undefined;
-  const unseen = page.filter((item) => !known.has(item.id));
+  const ids = page.map((item) => item.id);
+  const seen = withSeen(cursor.seen ?? [], ids);
+  const unseen = seen === cursor.seen ? [] : unseenOf(page, cursor.seen ?? []);
   const begin = fromMs === Infinity ? cursor.startedAt : fromMs;
   const wanted = unseen.filter((item) => {
     if (item.createdAtMs === undefined) return !first || fromMs !== Infinity; // undated: at the first poll, "from now" cannot include it
@@ -28,7 +29,6 @@ export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, {
   });
   const dated = wanted.every((item) => item.createdAtMs !== undefined);
   const fresh = dated ? wanted.toSorted((a, b) => (a.createdAtMs ?? 0) - (b.createdAtMs ?? 0)) : wanted.toReversed();
-  const seen = [...new Set([...page.map((item) => item.id), ...(cursor.seen ?? [])])].slice(0, MAX_SEEN);
   return {
     fresh,
     skipped: unseen.length - wanted.length,
@@ -37,6 +37,16 @@ export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, {
     gap: (first ? wanted : unseen).length === page.length ? gapBefore(page, cursor, Math.max(begin, now - maxAgeMs), now) : undefined,
     cursor: { seen, startedAt: cursor.startedAt, lookedAt: now } satisfies ListCursor,
   };
+}
+
+/** The ids of a page in front of those seen before: the same list if it begins with them already, as after most polls. */
+export function withSeen(before: readonly string[], ids: readonly string[]): readonly string[] {
+  return ids.every((id, at) => before[at] === id) ? before : [...new Set([...ids, ...before])].slice(0, MAX_SEEN);
+}
+
+function unseenOf<T extends Item>(page: readonly T[], before: readonly string[]): readonly T[] {
+  const known = new Set(before);
+  return page.filter((item) => !known.has(item.id));
 }
 
 /** Items before `wantedSince` are too old and skipped anyway. */

@@ -4,10 +4,9 @@ import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
 import { SECOND } from "../core/units.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
+import { withSeen } from "./list-cursor.ts";
 import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./poll-sharing.ts";
 
-/** Ids remembered per list; several pages. */
-const MAX_SEEN = 400;
 /** Lists kept in memory; further ones are not shared. */
 const MAX_LISTS = 1_000;
 
@@ -138,7 +137,7 @@ export function createSharedLists(random: Random): SharedLists {
       const { last } = known;
       if (last !== undefined && last.key !== key && Math.abs(at - last.at) <= COMPARABLE_MS)
         known.sharing = compared(known.sharing, ids, last.ids);
-      const seen = new Set(known.seen);
+      const before = known.seen;
       // A page that was in flight for long is older than one requested later.
       if (last === undefined || at >= last.at) {
         const { openJobs, standings } = standingsOf(items);
@@ -146,8 +145,10 @@ export function createSharedLists(random: Random): SharedLists {
           for (const id of leftOf([...last.openJobs.keys()], openJobs)) noteLeft(known.left, id, at);
         known.last = { key, ids, openJobs, standings, at };
       }
-      known.seen = [...new Set([...ids, ...known.seen])].slice(0, MAX_SEEN);
-      return isShared(known.sharing) ? items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id)) : [];
+      known.seen = withSeen(before, ids);
+      if (known.seen === before || !isShared(known.sharing)) return [];
+      const seen = new Set(before);
+      return items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id));
     },
   };
 }

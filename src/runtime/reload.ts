@@ -204,10 +204,11 @@ function changeOf(before: Specialist, after: Specialist, variables: boolean): st
 }
 
 function tellBroken(options: ReloadingOptions, running: State["running"], definition: string, problem: Problem): void {
-  const { file = "", message, line, column, excerpt } = problem;
+  const { file = "", message, line, column, excerpt, hint } = problem;
   const handle = [...running].find(([, known]) => known.file === definition)?.[0];
   const place = [relative(options.config.cwd, file), line, column].filter((part) => part !== undefined).join(":");
-  const text = `${place} cannot be used: ${message}${excerpt === undefined ? "" : `, in: ${excerpt}`}`;
+  const code = excerpt === undefined ? "" : `, in: ${excerpt}`;
+  const text = `${place} cannot be used: ${message}${code}${hint === undefined ? "" : `; ${hint}`}`;
   tell(options, handle ?? "", file, handle === undefined ? text : `keeps its last working definition: ${text}`);
 }
 

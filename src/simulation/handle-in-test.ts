@@ -7,13 +7,14 @@ import { shippedProfile, type Profile } from "../contract/profile/profile.ts";
 import { systemClock, type Clock } from "../core/clock.ts";
 import type { AnyCode } from "../core/error-codes.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
-import { asJson, type Json, type JsonObject } from "../core/json.ts";
+import { asJson, isObject, type Json, type JsonObject } from "../core/json.ts";
 import type { LogFields, LogLevel } from "../core/log.ts";
 import type { ToolDesk } from "../handlers/handling.ts";
 import type { Reads, ToolAnswer } from "../specialist/act.ts";
 import type { SpecialistDefinition, ToolName } from "../specialist/definition.ts";
 import { storable, type HandlerRead, type ReadCall } from "../specialist/run-request.ts";
 import { fetchOf, type FetchAnswers } from "./answering-fetch.ts";
+import { checkDefinition, checkNames, checkPayload, checkSet, type NamesOf } from "./given-in-test.ts";
 import { handleOnce, type Decision, type OneHandling } from "./one-handling.ts";
 
 /** The kind of an event that `handle` takes: one of the closed list, a profile's own, or the run of a schedule. */
@@ -99,6 +100,20 @@ export interface Handled {
   readonly log: readonly { readonly level: LogLevel; readonly message: string; readonly fields: LogFields }[];
 }
 
+const OPTIONS: NamesOf<HandleOptions> = {
+  state: true,
+  steps: true,
+  reads: true,
+  tools: true,
+  fetch: true,
+  models: true,
+  now: true,
+  id: true,
+  hops: true,
+  set: true,
+  profile: true,
+};
+
 /** The time of a handling that states none. */
 export const BEGINS = Date.UTC(2026, 0, 5);
 
@@ -123,9 +138,16 @@ export async function handleWith(
   options: HandleOptions,
   answers: OneHandling["answers"] = {},
 ): Promise<{ readonly handled: Handled; readonly answers: OneHandling["answers"] }> {
+  checkDefinition(definition);
+  checkNames(options, OPTIONS);
+  checkNames(options.reads ?? {}, READS, "reads.");
   const [specialist] = checkedDefinitions([definition]);
   if (specialist === undefined) throw new Misconfigured("specialists_empty", "expected a definition, got none");
+  checkPayload(kind, payload);
+  if (options.state !== undefined && !isObject(options.state))
+    throw new Misconfigured("state_invalid", "state: expected an object", { hint: "give one, such as { counted: 1 }" });
   const { now = BEGINS, set = "b", reads = {} } = options;
+  checkSet(set);
   const clock: Clock = { ...systemClock(), now: () => now, monotonic: () => 0 }; // two runs of a test read the same
   const handled = await handleOnce({
     specialist,
@@ -171,6 +193,22 @@ const METHODS: { readonly [operation in OperationName]?: ReadMethod } = {
   "search.web": "searchWeb",
   "search.agents": "searchAgents",
   "search.jobs": "searchJobs",
+};
+
+const READS: NamesOf<ReadAnswers> = {
+  post: true,
+  posts: true,
+  job: true,
+  jobs: true,
+  agent: true,
+  agents: true,
+  stats: true,
+  community: true,
+  communities: true,
+  searchWeb: true,
+  searchAgents: true,
+  searchJobs: true,
+  perform: true,
 };
 
 async function answer(answers: ReadAnswers, call: ReadCall): Promise<HandlerRead> {

@@ -54,6 +54,7 @@ export async function replay(
   recording: RunRecording,
   options: Omit<HandleOptions, "state" | "now" | "steps"> = {},
 ): Promise<Handled> {
+  if (!isObject(recording)) throw new Misconfigured("recording_invalid", "expected what `record` answered, got no object");
   const { recording: version, handle, kind, payload, now, state, answers, decided } = recording;
   if (version !== VERSION)
     throw new Misconfigured("recording_invalid", `expected a recording of version ${VERSION}, got ${JSON.stringify(version ?? null)}`, {

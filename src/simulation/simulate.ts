@@ -1,6 +1,7 @@
 /** Runs specialists on virtual time against the local network, with faults, and checks the promises after every step. */
 import { Misconfigured } from "../core/errors.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
+import { checkDefinition } from "./given-in-test.ts";
 import { createSpecialist } from "../specialist/specialist.ts";
 import type { FaultRates } from "./faults.ts";
 import type { Violation } from "./oracle.ts";
@@ -38,6 +39,7 @@ const MAX_DAYS = 3_660;
 /** Runs a simulation. Throws `Misconfigured` on unusable options; a broken promise is a result. */
 export async function simulate(options: SimulateOptions): Promise<Simulation> {
   const spanMs = spanOf(options);
+  options.specialists.forEach(checkDefinition);
   const specialists = options.specialists.map((given) => ("deadlineMs" in given ? given : createSpecialist(given)));
   if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist to simulate, got none");
   const stage = openStage(options, specialists);

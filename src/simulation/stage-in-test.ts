@@ -17,6 +17,7 @@ import type { CrowdOptions } from "./background-traffic.ts";
 import type { CrowdJob } from "./crowd-words.ts";
 import { fetchOf, type FetchAnswers } from "./answering-fetch.ts";
 import { creditsCounted } from "./invariants.ts";
+import { checkDefinition, checkNames, type NamesOf } from "./given-in-test.ts";
 import { job, post } from "./sample-records.ts";
 import { SITUATIONS, UNHURRIED, type Setting, type Situation } from "./situation.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -79,6 +80,16 @@ export interface TestStage extends StagePromises, AsyncDisposable {
   stop(): Promise<void>;
 }
 
+const OPTIONS: NamesOf<TestStageOptions> = {
+  specialists: true,
+  situation: true,
+  seed: true,
+  set: true,
+  profile: true,
+  webhooks: true,
+  fetch: true,
+  crowd: true,
+};
 const KEPT_REQUESTS = 100_000;
 const MAX_INTENTS = 10_000;
 /** Longest time in which a process that crashed starts again. */
@@ -87,7 +98,13 @@ const VISITOR = "ada";
 
 /** Opens a stage, on which the specialists have just started. End it by `stop`, or by `await using`. */
 export async function stage(options: TestStageOptions): Promise<TestStage> {
-  const { situation = "empty", set = "b", specialists: definitions, fetch: _answers, crowd, ...rest } = options;
+  const { situation = "empty", set = "b", specialists: definitions = [], fetch: _answers, crowd, ...rest } = options;
+  definitions.forEach(checkDefinition);
+  checkNames(options, OPTIONS);
+  if (!Object.hasOwn(SITUATIONS, situation))
+    throw new Misconfigured("option_invalid", `there is no situation ${JSON.stringify(situation)}`, {
+      expected: `one of ${Object.keys(SITUATIONS).join(", ")}`,
+    });
   const specialists = checkedDefinitions(definitions);
   if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist on the stage, got none");
   const { residents, assume, faults = [] }: Setting = SITUATIONS[situation];
@@ -122,6 +139,7 @@ export async function stage(options: TestStageOptions): Promise<TestStage> {
 
 function createTestStage(opened: Stage, handles: readonly string[], set: EndpointSet): TestStage {
   const { clock, network, machine, disk, oracle } = opened;
+  let stopped: Promise<void> | undefined;
   const visit = createVisitors(network, set, () => clock.now());
   const own = (handle: string | undefined): readonly string[] => {
     if (handle === undefined) return handles;
@@ -130,6 +148,7 @@ function createTestStage(opened: Stage, handles: readonly string[], set: Endpoin
     return [handle];
   };
   const advance = async (time: Duration): Promise<void> => {
+    if (stopped !== undefined) throw new Error("the stage has ended: nothing happens on it");
     const known = oracle.violations.length;
     if (!(await clock.runUntil(() => oracle.violations.length > known, durationMs(time)))) return;
     const broken = oracle.violations.slice(known).map(({ promise, what }) => `${promise} ${what}`);
@@ -155,7 +174,6 @@ function createTestStage(opened: Stage, handles: readonly string[], set: Endpoin
     await clock.run(network.stop());
     disk.close();
   };
-  let stopped: Promise<void> | undefined;
   const staged: Omit<TestStage, keyof StagePromises> = {
     clock,
     network,

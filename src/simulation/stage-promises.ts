@@ -1,6 +1,7 @@
 /** Promises about specialists on a stage, as assertions: each throws an `AssertionError` that says what happened instead. */
 import { AssertionError } from "node:assert";
 import { isOperationName, OPERATIONS } from "../contract/operations.ts";
+import { isObject } from "../core/json.ts";
 import { DAY, type Duration } from "../core/units.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import type { Effect, GroundTruth, RequestLine } from "../local-network/ground-truth.ts";
@@ -50,7 +51,10 @@ export function createStagePromises(staged: Judged): StagePromises {
       const at = new Date(first.at).toISOString();
       fail(`${first.agent} exceeded its quota: ${first.count} requests in the ${first.window} before ${at}, of ${first.limit}`, over);
     },
-    async repliesOnceTo({ id }, handle) {
+    async repliesOnceTo(post, handle) {
+      const id: unknown = isObject(post) ? post["id"] : undefined;
+      if (typeof id !== "string")
+        fail(`repliesOnceTo: expected a post, got ${isPromise(post) ? "a promise: await it" : typeof post}`, post);
       const replies = staged.effects(handle).filter(({ operation, target }) => operation === "posts.reply" && target === id);
       if (replies.length === 1) return;
       const who = handle ?? staged.handles.join(", ");
@@ -60,7 +64,8 @@ export function createStagePromises(staged: Judged): StagePromises {
       const states = decided.map(({ state, code, message }) => [state, code, message].filter((part) => part !== undefined).join(": "));
       fail(`${who} did not reply to ${id}: ${states.length === 0 ? "no handler decided to" : listed(states)}`, decided);
     },
-    async sendsNothingWhile(_condition, { for: time = DAY, meanwhile } = {}) {
+    async sendsNothingWhile(condition, { for: time = DAY, meanwhile } = {}) {
+      if (condition !== "halted") fail(`sendsNothingWhile: expected "halted", got ${JSON.stringify(condition)}`, condition);
       await staged.guardian((person) => person.halt({ reason: "a test" }));
       const before = { requests: lastSeq(staged.requests()), effects: lastSeq(staged.effects()), intents: (await staged.intents()).length };
       await meanwhile?.();
@@ -75,6 +80,10 @@ export function createStagePromises(staged: Judged): StagePromises {
         fail("nothing was decided while halted, so the halt was not tried: let others act by `meanwhile`", staged.handles);
     },
   };
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "then" in value;
 }
 
 function lastSeq(lines: readonly { readonly seq: number }[]): number {

@@ -14,6 +14,7 @@ import type { Specialist } from "../specialist/specialist.ts";
 import { createWebhookTransport, RECEIVER_URL } from "./webhook-transport.ts";
 import { BUSY_TRAFFIC, createBackgroundTraffic, type BackgroundTraffic } from "./background-traffic.ts";
 import { faultRates, drawFault, type FaultRates } from "./faults.ts";
+import { checkSet } from "./given-in-test.ts";
 import { createDisk, type Disk } from "./disk.ts";
 import { createFaultSchedule, type FaultSchedule } from "./fault-schedule.ts";
 import { createOracle, type Oracle } from "./oracle.ts";
@@ -58,6 +59,7 @@ export type StageOptions = SimulateOptions & { readonly keptRequests?: number };
 
 export function openStage(options: StageOptions, specialists: readonly Specialist[]): Stage {
   const { seed = DEFAULT_SEED, set = "b" } = options;
+  checkSet(set);
   const handles = specialists.map(({ handle }) => handle);
   const clock = virtualClock();
   const random = seededRandom(seed);

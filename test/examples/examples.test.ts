@@ -1,20 +1,36 @@
 /** The examples do what their READMEs say, against the local network. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startRetinue, type Job } from "retinue";
-import { createLocalNetwork, handle, job, post, scriptedModel, seededRandom, simulate, stage, systemClock } from "retinue/testing";
+import {
+  createLocalNetwork,
+  handle,
+  job,
+  post,
+  scriptedModel,
+  seededRandom,
+  signDelivery,
+  simulate,
+  stage,
+  systemClock,
+} from "retinue/testing";
+import { kontor } from "../harness/networks/kontor.ts";
+import { serveNetwork } from "../harness/networks/serve.ts";
 import { asking } from "../harness/visitor.ts";
+import { keyVariable } from "../../src/config/key-sources.ts";
 import { loadDefinitions } from "../../src/config/definitions.ts";
 import { startProgram } from "../../examples/embedding/main.ts";
 import curator from "../../examples/curator/curator.ts";
 import desk from "../../examples/hand-on/agents/desk.ts";
 import expert from "../../examples/hand-on/agents/expert.ts";
+import { openServer } from "../../examples/fastify/main.ts";
 import pipeline from "../../examples/pipeline/pipeline.ts";
 import dailyDigest from "../../examples/scheduled-digest/digest.ts";
 import finder from "../../templates/worker/agents/finder.ts";
 import thrifty from "../../examples/thrifty/thrifty.ts";
+import doorman from "../../examples/webhook-only/agents/doorman.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../../examples");
 const folders = readdirSync(EXAMPLES, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
@@ -27,8 +43,9 @@ test("there are examples", () => expect(folders.length).toBeGreaterThanOrEqual(6
 describe.each(folders)("%s", (name) => {
   const folder = join(EXAMPLES, name);
 
-  test("explains itself, and has no package of its own", () => {
+  test("explains itself, stands in the list of examples, and has no package of its own", () => {
     expect(existsSync(join(folder, "README.md"))).toBe(true);
+    expect(readFileSync(join(EXAMPLES, "README.md"), "utf8")).toContain(`](${name}/README.md)`);
     expect(existsSync(join(folder, "package.json"))).toBe(false);
   });
 
@@ -178,4 +195,69 @@ test("the desk hands a question on, and the expert answers where it was asked", 
   expect((await handle(expert, "mention.created", post({ authorHandle: "mallory", content: "@expert asks in p1: x" }))).intents).toEqual(
     [],
   );
+});
+
+test("the doorman welcomes each follower that a webhook reports, and reads no list of posts or jobs", SLOW, async () => {
+  await using here = await stage({ specialists: [doorman], situation: "lively", webhooks: true });
+  await here.advance("1d");
+  expect(here.effects("doorman").length).toBeGreaterThan(0);
+  here.neverExceedsQuota();
+  const asked = new Set(here.requests("doorman").map(({ operation }) => operation));
+  expect([...asked].toSorted()).toEqual(["agents.list", "posts.create", "webhooks.create", "webhooks.list"]);
+});
+
+test("the example with its own profile answers in a network of other words, which understands all of it", SLOW, async () => {
+  const root = mkdtempSync(join(tmpdir(), "retinue-kontor-"));
+  const served = await serveNetwork(kontor, { port: 0, folder: root });
+  onTestFinished(async () => {
+    await served.close();
+    rmSync(root, { recursive: true });
+  });
+  const env = {
+    RETINUE_BASE_URL: served.baseUrl,
+    [keyVariable(String(kontor.specialist.handle))]: kontor.key,
+    RETINUE_STORE: `sqlite:${join(root, "store.sqlite")}`,
+  };
+  const confirmed = Promise.withResolvers<void>();
+  const retinue = await startRetinue({
+    cwd: join(EXAMPLES, "own-profile"),
+    env,
+    on: { intent: ({ state }) => void (state === "confirmed" && confirmed.resolve()) },
+  });
+  await confirmed.promise.finally(() => retinue.stop());
+  expect(served.verdict()).toMatchObject({ duplicates: [], over: [], strange: [] });
+});
+
+test("a fastify server shows its specialists, and hands a delivery on byte for byte", SLOW, async () => {
+  const root = mkdtempSync(join(tmpdir(), "retinue-fastify-"));
+  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(3), residents: false });
+  const { baseUrls } = await network.listen({ set: "b" });
+  const { key } = network.provision({ handle: "greeter", tier: "pro" });
+  const secret = "a-secret-of-the-fastify-example";
+  const app = await openServer({
+    folder: join(EXAMPLES, "fastify"),
+    env: {
+      RETINUE_BASE_URL: baseUrls.b,
+      RETINUE_KEY_GREETER: key,
+      RETINUE_STORE: `sqlite:${join(root, "store.sqlite")}`,
+      RETINUE_WEBHOOK_PORT: "0",
+      RETINUE_WEBHOOK_SECRET: secret,
+    },
+  });
+  onTestFinished(async () => {
+    await app.close();
+    await network.stop();
+    rmSync(root, { recursive: true, force: true });
+  });
+  const address = await app.listen({ host: "127.0.0.1", port: 0 });
+  expect(await (await fetch(`${address}/status`)).json()).toMatchObject({ specialists: [{ handle: "greeter" }] });
+  const payload = { id: "evt_1", type: "follower.new", data: { id: "agent_9", handle: "quill" } };
+  const { headers, body } = signDelivery({ scheme: "standard", secret, payload, id: "evt_1", at: Date.now() });
+  const text = body.toString();
+  const deliver = (path: string, sent: string) =>
+    fetch(`${address}${path}`, { method: "POST", headers, body: sent }).then(({ status }) => status);
+  expect(await deliver("/webhooks/greeter", `${text} `)).toBe(401);
+  expect(await deliver("/webhooks/nobody", text)).toBe(404);
+  expect(await deliver("/webhooks/greeter", text)).toBe(202);
+  expect(await deliver("/webhooks/greeter", text)).toBe(200);
 });

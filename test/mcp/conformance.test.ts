@@ -1,7 +1,6 @@
 /**
- * The server passes the protocol's own conformance suite, as far as it applies: 5 of its 32 scenarios for servers. 25 call tools, resources,
- * prompts or completions that only the suite's own server has (`test_simple_text` and the like), or features that this one does not offer
- * (log levels, subscriptions of the 2025 protocol, sampling, elicitation). Two are about sessions, of which this server keeps none.
+ * The protocol's own conformance suite, scenario by scenario: the server passes what applies to it. Every other scenario needs a thing that only
+ * the suite's own server has, or a feature that this one does not declare; that reason is checked.
  */
 import { spawn } from "node:child_process";
 import { createServer, request, type Server } from "node:http";
@@ -10,7 +9,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/core/secret.ts";
 import { serveOverHttp } from "../../src/mcp/over-http.ts";
-import { deskServer } from "../harness/mcp-desk.ts";
+import { deskClient, deskServer } from "../harness/mcp-desk.ts";
 import { project } from "../harness/project.ts";
 
 const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
@@ -43,10 +42,10 @@ async function withToken(url: string): Promise<string> {
   return `http://127.0.0.1:${port}${target.pathname}`;
 }
 
-function run(url: string, scenario: string): Promise<string> {
+function suite(...args: readonly string[]): Promise<string> {
   const { root } = project();
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [SUITE, "server", "--url", url, "--scenario", scenario], { cwd: root });
+    const child = spawn(process.execPath, [SUITE, ...args], { cwd: root });
     let said = "";
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void (said += text));
     child.on("error", reject);
@@ -54,13 +53,101 @@ function run(url: string, scenario: string): Promise<string> {
   });
 }
 
-test.each(["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"])(
-  "conformance: %s",
-  { timeout: 30_000 },
-  async (scenario) => {
-    const { sdk, factory } = await deskServer();
-    const server = await serveOverHttp(sdk, factory, { port: 0, token: new Secret(TOKEN), onError: () => undefined });
-    onTestFinished(() => server.close());
-    expect(await run(await withToken(server.url), scenario)).toMatch(/^0\n[^]*Passed: [1-9]\d*\/\d+, 0 failed/);
-  },
-);
+/** The reason why a scenario does not apply. */
+type Needs =
+  | { readonly tool: string }
+  | { readonly resource: string }
+  | { readonly capability: "completions" | "logging" | "prompts" }
+  | { readonly subscriptions: true }
+  | { readonly sessions: true };
+
+const SUBSCRIPTIONS: Needs = { subscriptions: true };
+const PROMPTS: Needs = { capability: "prompts" };
+/** Ours warns there and fails nothing: a session, and events that a stream could resume at. */
+const SESSIONS: Needs = { sessions: true };
+
+const SCENARIOS: { readonly [scenario: string]: "passes" | Needs } = {
+  "server-initialize": "passes",
+  ping: "passes",
+  "tools-list": "passes",
+  "resources-list": "passes",
+  "dns-rebinding-protection": "passes",
+  "tools-call-simple-text": { tool: "test_simple_text" },
+  "tools-call-image": { tool: "test_image_content" },
+  "tools-call-audio": { tool: "test_audio_content" },
+  "tools-call-embedded-resource": { tool: "test_embedded_resource" },
+  "tools-call-mixed-content": { tool: "test_multiple_content_types" },
+  "tools-call-with-logging": { tool: "test_tool_with_logging" },
+  "tools-call-error": { tool: "test_error_handling" },
+  "tools-call-with-progress": { tool: "test_tool_with_progress" },
+  "tools-call-sampling": { tool: "test_sampling" },
+  "tools-call-elicitation": { tool: "test_elicitation" },
+  "elicitation-sep1034-defaults": { tool: "test_elicitation_sep1034_defaults" },
+  "elicitation-sep1330-enums": { tool: "test_elicitation_sep1330_enums" },
+  "json-schema-2020-12": { tool: "json_schema_2020_12_tool" },
+  "resources-read-text": { resource: "test://static-text" },
+  "resources-read-binary": { resource: "test://static-binary" },
+  "resources-templates-read": { resource: "test://template/{id}/data" },
+  "resources-subscribe": SUBSCRIPTIONS,
+  "resources-unsubscribe": SUBSCRIPTIONS,
+  "logging-set-level": { capability: "logging" },
+  "completion-complete": { capability: "completions" },
+  "prompts-list": PROMPTS,
+  "prompts-get-simple": PROMPTS,
+  "prompts-get-with-args": PROMPTS,
+  "prompts-get-embedded-resource": PROMPTS,
+  "prompts-get-with-image": PROMPTS,
+  "server-sse-polling": SESSIONS,
+  "server-sse-multiple-streams": SESSIONS,
+};
+
+async function served(): Promise<string> {
+  const { sdk, factory } = await deskServer();
+  const server = await serveOverHttp(sdk, factory, { port: 0, token: new Secret(TOKEN), onError: () => undefined });
+  onTestFinished(() => server.close());
+  return withToken(server.url);
+}
+
+test("the table names every scenario for servers", { timeout: 30_000 }, async () => {
+  const listed = [...(await suite("list", "--server")).matchAll(/^ +- (\S+)/gm)].map(([, name]) => name);
+  expect(Object.keys(SCENARIOS).toSorted()).toEqual(listed.toSorted());
+});
+
+const applies = Object.keys(SCENARIOS).filter((name) => SCENARIOS[name] === "passes");
+test.each(applies)("conformance: %s", { timeout: 30_000 }, async (scenario) => {
+  expect(await suite("server", "--url", await served(), "--scenario", scenario)).toMatch(/^0\n[^]*Passed: [1-9]\d*\/\d+, 0 failed/);
+});
+
+test("every other scenario needs a thing that this server neither has nor declares", async () => {
+  const { client } = await deskClient();
+  const { tools } = await client.listTools();
+  const { resources } = await client.listResources();
+  const { resourceTemplates } = await client.listResourceTemplates();
+  const declared = client.getServerCapabilities() ?? {};
+  const offered: readonly string[] = [
+    ...tools.map(({ name }) => name),
+    ...resources.map(({ uri }) => uri),
+    ...resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+    ...Object.keys(declared),
+    ...(declared.resources?.subscribe === true ? ["subscriptions"] : []),
+    ...((await sessionOf(await served())) === null ? [] : ["sessions"]),
+  ];
+  expect(offered).toEqual(expect.arrayContaining(["posts_list", "retinue://inbox", "retinue://why/{id}", "tools", "resources"]));
+  for (const [scenario, needs] of Object.entries(SCENARIOS)) {
+    if (needs === "passes") continue;
+    const [[name = "", value]] = Object.entries(needs) as [[string, unknown]];
+    expect([scenario, offered]).not.toEqual([scenario, expect.arrayContaining([typeof value === "string" ? value : name])]);
+  }
+});
+
+/** The session that a server gives to one who initializes, or null. */
+async function sessionOf(url: string): Promise<string | null> {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1.0.0" } };
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }),
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("serverInfo")]);
+  return answer.headers.get("mcp-session-id");
+}

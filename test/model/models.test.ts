@@ -75,6 +75,17 @@ describe("an answer that is none", () => {
   });
 });
 
+test("endless calls of tools and invented operations: one request, ten actions at most, and the rest is told", async () => {
+  const reply = (n: number) => ({ name: "posts.reply", input: { content: `Answer ${n}.` } });
+  const invented = { name: "agents.delete", input: {} };
+  const desk = await modelDesk({ script: { calls: [invented, ...Array.from({ length: 5_000 }, (_, n) => reply(n))] } });
+  const { value } = (await desk.ask()) as { readonly value: { readonly actions: readonly object[]; readonly dropped: readonly object[] } };
+  expect(value.actions).toHaveLength(10);
+  expect(value.dropped.length).toBeLessThan(20);
+  expect(JSON.stringify(value.dropped)).toContain("no such tool");
+  expect(desk.model.requests).toHaveLength(1);
+});
+
 describe("a model that cannot answer now", () => {
   test.each([
     [429, { "retry-after": "120" }, 120 * SECOND, 0],

@@ -58,3 +58,11 @@ test("a cursor remembers a bounded number of ids, the latest ones", () => {
   expect(cursor.seen?.[0]).toBe("29-0");
   expect(cursor.seen).not.toContain("0-0");
 });
+
+test("a page that shows nothing new leaves the remembered ids as they are; its own come first where their order changed", () => {
+  const { cursor } = moveOn([post("c"), post("b"), post("a")], fresh, wanted, NOW);
+  const same = moveOn([post("c"), post("b")], cursor, wanted, NOW + MINUTE);
+  expect([same.fresh, same.skipped, same.gap, same.cursor.seen]).toEqual([[], 0, undefined, ["c", "b", "a"]]);
+  expect(same.cursor.lookedAt).toBe(NOW + MINUTE);
+  expect(moveOn([post("b"), post("c")], cursor, wanted, NOW).cursor.seen).toEqual(["b", "c", "a"]);
+});

@@ -182,6 +182,25 @@ describe("memory and rows", () => {
     expect(await arrives()).toBe(1);
   });
 
+  test("an event from before a clock was set back leaves at its time, though younger ones were looked at", async () => {
+    const { open, clock, arrive, handle, database } = lab();
+    const store = open();
+    const prune = () => clock.run(store.prune(clock.now(), { eventsMs: 2 * DAY, intentsMs: 2 * DAY, requestsMs: 2 * DAY }));
+    const kept = (): unknown => database.db.prepare("SELECT count(*) AS n FROM main.event").get()?.["n"];
+    clock.jump(30 * DAY);
+    await arrive(store);
+    await handle(store, []);
+    await prune();
+    clock.jump(-30 * DAY);
+    await arrive(store);
+    await handle(store, []);
+    await prune();
+    expect(kept()).toBe(2);
+    await clock.advance(3 * DAY);
+    await prune();
+    expect(kept()).toBe(1);
+  });
+
   test("are the same where a decision throws before anything was done", async () => {
     const { open, differences, arrive, draft, handle, clock, register } = lab();
     const store = open();

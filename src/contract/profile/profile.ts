@@ -36,8 +36,8 @@ export function shippedProfile(set: EndpointSet): Profile {
 }
 
 /**
- * Resolves overrides (or a shipped set: `{ extends: "set-b" }`) on top of the profile they extend, or on top of `base`. Throws {@link
- * ProfileInvalid} (`profile_invalid`) with the path of every problem.
+ * Resolves overrides (or a shipped set: `{ extends: "set-b" }`) on top of the profile they extend, or on top of `base`. Throws
+ * `ProfileInvalid` (`profile_invalid`) with the path of every problem.
  */
 export function resolveProfile(source: unknown, base?: Profile): Profile {
   const parsed = profileSource.safeParse(source);

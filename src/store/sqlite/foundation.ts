@@ -14,6 +14,7 @@ import { damageOf } from "./integrity.ts";
 import { createLog, type FactLog } from "./fact-log.ts";
 import { createObligations, type KeyObligations } from "./obligations.ts";
 import { createDues, type Dues } from "./due-work.ts";
+import { createCursorValues, type CursorValues } from "./sources.ts";
 
 export interface Foundation {
   readonly db: OpenDatabase["db"];
@@ -32,6 +33,7 @@ export interface Foundation {
   /** Writes the rows of everything that changed; once the store is lost they stay as they are. */
   readonly foldNow: () => void;
   readonly dues: Dues;
+  readonly cursors: CursorValues;
   readonly debts: KeyObligations;
   /** The part of deliveries in folds and rollbacks, set once they exist. */
   readonly deliveries: { flushCounts: () => void; forget: () => void };
@@ -91,7 +93,23 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     if (options.database === undefined) database.close();
   };
   const tables = { quota, spending, guardian, restored };
-  return { ...tables, db, path, rows, present, told, commits, log, folding, foldNow, dues, debts, deliveries, close };
+  return {
+    ...tables,
+    db,
+    path,
+    rows,
+    present,
+    told,
+    commits,
+    log,
+    folding,
+    foldNow,
+    dues,
+    cursors: createCursorValues(),
+    debts,
+    deliveries,
+    close,
+  };
 }
 
 function loadFrom(database: OpenDatabase, rows: FactRows): Loaded {

@@ -1,5 +1,6 @@
 /** Deletes facts and rows past their retention, a bounded number at a time. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { HOUR } from "../../core/units.ts";
 import { FINAL } from "../../outbox/intent.ts";
 import type { Retention } from "../history.ts";
 import { OPEN } from "./fold.ts";
@@ -7,6 +8,9 @@ import { sqlStates } from "./intent-states.ts";
 
 /** Rows read of each table in one go, so that no commit is long. */
 const PRUNE_BATCH = 1_000;
+
+/** A table whose oldest row is too young is looked at again after this time: rows from before a clock was set back may follow. */
+const LOOK_AGAIN_MS = HOUR;
 
 /** Inside a transaction the caller owns, after a fold. */
 export function createPrune(db: DatabaseSync): (now: number, retention: Retention) => number {
@@ -40,7 +44,9 @@ export function createPrune(db: DatabaseSync): (now: number, retention: Retentio
 /** Walks a table from its oldest row, a batch at a time, up to the first batch that is too young. Skips rows that have to stay. */
 function sweep(batch: StatementSync, remove: StatementSync): (before: number) => number {
   let from = 0;
+  let looked = { before: Number.NEGATIVE_INFINITY, oldest: Number.NEGATIVE_INFINITY };
   return (before) => {
+    if (before < looked.oldest && Math.abs(before - looked.before) < LOOK_AGAIN_MS) return 0;
     for (;;) {
       const { last, oldest } = batch.get(from) ?? {};
       if (typeof last === "number" && (oldest === null || Number(oldest) < before)) {
@@ -48,7 +54,10 @@ function sweep(batch: StatementSync, remove: StatementSync): (before: number) =>
         from = last;
         return Number(changes);
       }
-      if (from === 0) return 0;
+      if (from === 0) {
+        if (typeof oldest === "number") looked = { before, oldest };
+        return 0;
+      }
       from = 0; // from the start again, once
     }
   };

@@ -3,10 +3,44 @@ import type { DatabaseSync } from "node:sqlite";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
 import type { WatchWrite } from "../../contract/event.ts";
 import type { Handle } from "../../core/ids.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { CursorWrite } from "../inbox.ts";
 import { OWED_STANDINGS, type SourceStore, type WatchRow } from "../sources.ts";
 import type { Commits } from "./commits.ts";
 import { maybeNumber, numberOf, objectOf, textOf, type Row } from "./columns.ts";
+
+/** Rows of `source` whose values are kept as written, so that a read does not parse them: some KB each. */
+const MAX_KEPT = 256;
+
+/** The values of cursors by their texts. A text that differs is parsed, so a transaction that is rolled back is harmless. */
+export interface CursorValues {
+  write(specialist: Handle, name: string, value: JsonObject): string;
+  read(specialist: Handle, name: string, row: Row): JsonObject;
+}
+
+export function createCursorValues(): CursorValues {
+  const kept = new Map<string, { readonly text: string; readonly value: JsonObject }>();
+  const keep = (specialist: Handle, name: string, text: string, value: JsonObject): void => {
+    const key = `${specialist} ${name}`;
+    if (kept.size >= MAX_KEPT && !kept.has(key)) kept.clear();
+    kept.set(key, { text, value });
+  };
+  return {
+    write(specialist, name, value) {
+      const text = JSON.stringify(value);
+      keep(specialist, name, text, value);
+      return text;
+    },
+    read(specialist, name, row) {
+      const known = kept.get(`${specialist} ${name}`);
+      const text = textOf(row, "cursor");
+      if (known?.text === text) return known.value;
+      const value = objectOf(row, "cursor");
+      keep(specialist, name, text, value);
+      return value;
+    },
+  };
+}
 
 /** Writes inside a transaction the caller owns. */
 export interface WatchWriter {
@@ -15,7 +49,7 @@ export interface WatchWriter {
 }
 
 /** `onJobOver` is called for each job that is no longer owed: it makes room for the next one. */
-export function createWatchWriter(db: DatabaseSync, onJobOver: (now: number) => void): WatchWriter {
+export function createWatchWriter(db: DatabaseSync, values: CursorValues, onJobOver: (now: number) => void): WatchWriter {
   const cursor = db.prepare(`
     INSERT INTO source (specialist, name, cursor, due_at, updated_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (specialist, name) DO UPDATE SET cursor = excluded.cursor, due_at = excluded.due_at, updated_at = excluded.updated_at`);
@@ -29,7 +63,10 @@ export function createWatchWriter(db: DatabaseSync, onJobOver: (now: number) => 
     if (write.kind === "job" && !isOwed) onJobOver(now);
   };
   return {
-    cursor: (write, now) => void cursor.run(write.specialist, write.source, JSON.stringify(write.cursor), write.dueAt, now),
+    cursor(write, now) {
+      const text = values.write(write.specialist, write.source, write.cursor);
+      cursor.run(write.specialist, write.source, text, write.dueAt, now);
+    },
     watch: follow,
   };
 }
@@ -39,7 +76,7 @@ export const IS_SCHEDULE = `(substr(name, 1, ${SCHEDULE_PREFIX.length}) = '${SCH
 
 export type SourceRows = Omit<SourceStore, "nextDue" | "dueWork" | "firstDues">;
 
-export function createSourceRows(db: DatabaseSync, commits: Commits): SourceRows {
+export function createSourceRows(db: DatabaseSync, commits: Commits, values: CursorValues): SourceRows {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
   const columns = "kind, object, state, data, due_at";
   const dueWatches = db.prepare(
@@ -56,9 +93,10 @@ export function createSourceRows(db: DatabaseSync, commits: Commits): SourceRows
   const oneWatch = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND object = ?`);
   return {
     sources: async (specialist: Handle) =>
-      sources
-        .all(specialist)
-        .map((row) => ({ name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null })),
+      sources.all(specialist).map((row) => {
+        const name = textOf(row, "name");
+        return { name, cursor: values.read(specialist, name, row), dueAt: maybeNumber(row, "due_at") ?? null };
+      }),
     dueWatches: async (specialist, now, limit) => dueWatches.all(specialist, now, limit).map(readWatch),
     postponeWatches: (specialist, now, until, { kind, state }) =>
       commits.soft(() => void postpone.run(until, specialist, now, kind, state)),

@@ -73,12 +73,25 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   };
 }
 
-function createParts({ db, present, commits, log, rows, spending, dues, debts, foldNow, told, deliveries: late }: Foundation): Parts {
+function createParts({
+  db,
+  present,
+  commits,
+  log,
+  rows,
+  spending,
+  dues,
+  debts,
+  cursors,
+  foldNow,
+  told,
+  deliveries: late,
+}: Foundation): Parts {
   const changes = createChanges({ present, commits, log, intents: rows.intents, spending }, () => ({
     insertEvent: (event, now) => inbox.insertEvent(event, now),
     writer,
   }));
-  const plain = createWatchWriter(db, (now) => changes.wake("obligations_full", now));
+  const plain = createWatchWriter(db, cursors, (now) => changes.wake("obligations_full", now));
   const writer: WatchWriter = {
     cursor(write, now) {
       dues.forget(write.specialist);
@@ -99,8 +112,8 @@ function createParts({ db, present, commits, log, rows, spending, dues, debts, f
   return { changes, writer, inbox, deliveries };
 }
 
-function createLooks({ db, commits, dues, debts }: Foundation) {
-  const sources = createSourceRows(db, commits);
+function createLooks({ db, commits, cursors, dues, debts }: Foundation) {
+  const sources = createSourceRows(db, commits, cursors);
   return {
     ...sources,
     postponeWatches(...[specialist, now, until, alike]: Parameters<Store["postponeWatches"]>) {

@@ -90,3 +90,34 @@ test("thirty reloads each count within half a second, and leave no thread, timer
   // The bench holds the 95th percentile; here other tests share the machine.
   expect(times[Math.floor(times.length / 2)]).toBeLessThanOrEqual(500);
 });
+
+test("each mistake that types miss is told as itself, with what to do", async () => {
+  const scout = `export default { handle: "scout", may: ["posts.reply"], on: { "post.created": (_post, act) => { act.state = { n: 1 }; } } };`;
+  const project = await developing({ "agents/scout.ts": scout });
+  project.write("agents/lib/a.ts", 'import { b } from "../scout.ts";\nexport const a = b + 1;');
+  const mistakes = {
+    [`export default Promise.resolve({ handle: "scout" });`]: /the default export is a promise; await it at the top of the file$/,
+    [`export default async () => ({ handle: "scout" });`]: /the default export is a function, not a definition; /,
+    [scout.replace("post.created", "job.listd")]: /on: there is no event "job\.listd"; did you mean "job\.listed"\?$/,
+    [`import { a } from "./lib/a.ts";\nexport const b = a + 1;\n${scout}`]:
+      /lib\/a\.ts:2:18 cannot be used: imports go in a circle, .*; move the value that both need into a file of its own$/,
+  };
+  for (const [text, told] of Object.entries(mistakes)) {
+    await project.edit("agents/scout.ts", text, "keeps its last working definition");
+    expect(project.told.at(-1)).toMatch(told);
+  }
+  const handler = async (code: string) => {
+    await project.edit(
+      "agents/scout.ts",
+      scout.replace("act.state = { n: 1 };", code).replace("(_post", "async (_post"),
+      "has a new definition",
+    );
+    return project.handle("scout", "post.created");
+  };
+  expect(await handler('await act.step("a", () => new Map());')).toMatchObject({ kind: "failed", error: { code: "step_not_json" } });
+  // The handler of the thread's next handling tells what became of the use after the end.
+  const late =
+    'const { late } = globalThis; setImmediate(() => { try { act.reply(_post, "late"); } catch (error) { globalThis.late = error.code; } });';
+  await handler(`${late} act.state = { late: late ?? "not yet" };`);
+  await expect.poll(async () => (await state(project)) as { state?: object }).toMatchObject({ state: { late: "act_closed" } });
+});

@@ -1,0 +1,101 @@
+/** The site: the repository's own pages, as they stand, and the API pages that TypeDoc wrote into site/api. */
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { defineConfig, type DefaultTheme, type MarkdownOptions, type Plugin } from "vitepress";
+import { GROUPS } from "../pages.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const ABOUT = "A runtime for autonomous specialists on an agent network: within every limit, nothing twice, nothing lost.";
+const HERE = import.meta.filename;
+/** Files that pages link to and that are no pages: served as text. */
+const linkedFiles = new Set<string>();
+
+const address = (path: string): string =>
+  `/${path
+    .replace(/^README\.md$/, "")
+    .replace(/README\.md$/, "")
+    .replace(/\.md$/, "")}`;
+
+/** The anchor of a heading, as the repository's own links spell it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+    .replaceAll(" ", "-");
+
+const sidebar: DefaultTheme.SidebarItem[] = [
+  ...GROUPS.map(({ title, pages }) => ({ text: title, items: pages.map((page) => ({ text: page.title, link: address(page.path) })) })),
+  {
+    text: "API",
+    items: [
+      { text: "retinue", link: "/api/" },
+      { text: "retinue/testing", link: "/api/testing" },
+      { text: "retinue/model", link: "/api/model" },
+    ],
+  },
+];
+
+/** A link to a folder leads to its README, or nowhere without one; a link to a file that is no page leads to its text. */
+const leadToPages: NonNullable<MarkdownOptions["config"]> = (md) => {
+  md.core.ruler.push("lead-to-pages", ({ tokens, env }) => {
+    const from = dirname((env as { readonly relativePath: string }).relativePath);
+    if (from.startsWith("api")) return;
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      const href = token.type === "link_open" ? (token.attrGet("href") ?? "") : "";
+      if (href === "" || /^[a-z]+:|^#|\.md(?:#|$)/.test(href)) continue;
+      const path = join(from, href);
+      if (!existsSync(join(ROOT, path))) continue; // the check of dead links names it
+      if (statSync(join(ROOT, path)).isFile()) {
+        linkedFiles.add(path);
+        token.attrSet("href", `/${path}.txt`);
+        token.attrSet("target", "_blank");
+      } else token.attrSet("href", existsSync(join(ROOT, path, "README.md")) ? `/${path}/` : "/examples/");
+    }
+  });
+};
+
+/** The pages stand outside this folder: what they are compiled to imports its packages from here. */
+const packagesOfSite: Plugin = {
+  name: "packages-of-site",
+  enforce: "pre",
+  resolveId(id, importer, options) {
+    if (!/^vue(?:\/|$)/.test(id) || importer === HERE) return undefined;
+    return options.ssr === true ? { id, external: true } : this.resolve(id, HERE, { ...options, skipSelf: true });
+  },
+};
+
+function writeTexts(outDir: string): void {
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(outDir, path)), { recursive: true });
+    writeFileSync(join(outDir, path), text);
+  };
+  const lists = GROUPS.map(({ title, pages }) =>
+    [`## ${title}`, "", ...pages.map((page) => `- [${page.title}](/${page.path}): ${page.about}`)].join("\n"),
+  );
+  write("llms.txt", [`# Retinue`, `> ${ABOUT}`, ...lists].join("\n\n") + "\n");
+  const texts = GROUPS.flatMap(({ pages }) => pages.map(({ path }) => ({ path, text: readFileSync(join(ROOT, path), "utf8") })));
+  for (const { path, text } of texts) write(path, text);
+  write("llms-full.txt", texts.map(({ path, text }) => `<!-- ${path} -->\n\n${text}`).join("\n\n"));
+  for (const path of linkedFiles) {
+    mkdirSync(dirname(join(outDir, path)), { recursive: true });
+    copyFileSync(join(ROOT, path), join(outDir, `${path}.txt`));
+  }
+}
+
+export default defineConfig({
+  title: "Retinue",
+  description: ABOUT,
+  srcDir: "..",
+  srcExclude: ["{.*,agents,api,bench,dist,mine,src,templates,test}/**", "site/node_modules/**", "examples/*/agents/**"],
+  rewrites: {
+    "README.md": "index.md",
+    "examples/README.md": "examples/index.md",
+    "examples/:name/README.md": "examples/:name/index.md",
+    "site/api/:rest*": "api/:rest*",
+  },
+  markdown: { config: leadToPages, anchor: { slugify: anchorOf }, languageAlias: { dotenv: "ini" } },
+  vite: { plugins: [packagesOfSite], build: { chunkSizeWarningLimit: 2_000 }, esbuild: { tsconfigRaw: {} } },
+  themeConfig: { sidebar, outline: [2, 3], search: { provider: "local" } },
+  buildEnd: ({ outDir }) => writeTexts(outDir),
+});
