@@ -73,20 +73,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   };
 }
 
-function createParts({
-  db,
-  present,
-  commits,
-  log,
-  rows,
-  spending,
-  dues,
-  debts,
-  cursors,
-  foldNow,
-  told,
-  deliveries: late,
-}: Foundation): Parts {
+function createParts({ db, present, commits, log, rows, spending, dues, debts, cursors, foldNow, told, deliveries: late }: Foundation): Parts {
   const changes = createChanges({ present, commits, log, intents: rows.intents, spending }, () => ({
     insertEvent: (event, now) => inbox.insertEvent(event, now),
     writer,
