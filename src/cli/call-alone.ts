@@ -1,13 +1,35 @@
-/** One call without a live runtime: starts one that polls and handles nothing, for this call only. */
+/** One call: in the live runtime, or else in one that is started for this call only, and polls and handles nothing. */
 import { throwMistakes } from "../config/problem.ts";
 import { checkRosterKeys, type Roster } from "../config/roster.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { checkReachable } from "../doctor/reach.ts";
 import type { CallResult } from "../guardian/call-operation.ts";
+import { connectControl } from "../guardian/control-socket.ts";
 import { createGuardian, type CallQuery } from "../guardian/guardian.ts";
 import { planCast, requireBaseUrl } from "../runtime/launch.ts";
+import type { Context } from "./command.ts";
+import { launchOn, openStage, type Stage } from "./session.ts";
 import { shellUser } from "./shell-user.ts";
-import { launchOn, type Stage } from "./session.ts";
+
+/** Runs one operation by name, wherever the store is open. */
+export async function callThrough(context: Context, storePath: string, query: CallQuery): Promise<CallResult> {
+  const client = await connectControl(storePath, context.clock, shellUser(context.env).who);
+  if (client === undefined) return alone(context, query);
+  try {
+    return await client.guardian.call(query);
+  } finally {
+    client.close();
+  }
+}
+
+async function alone(context: Context, query: CallQuery): Promise<CallResult> {
+  const stage = openStage(context, undefined);
+  try {
+    return await callAlone(stage, query);
+  } finally {
+    stage.close();
+  }
+}
 
 export async function callAlone(stage: Stage, query: CallQuery): Promise<CallResult> {
   const { clock, env } = stage.context;

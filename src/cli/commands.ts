@@ -38,6 +38,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   { name: "why", describe: "explain why something waits, was refused or is parked", load: () => import("./commands/why.ts") },
   { name: "call", describe: "run one operation by name, through all limits", load: () => import("./commands/call.ts") },
+  { name: "agents", describe: "create, list, change and delete your agents on the network", load: () => import("./commands/agents.ts") },
   { name: "mcp", describe: "serve a specialist's operations as tools, over MCP", load: () => import("./commands/mcp.ts") },
   { name: "approve", describe: "approve an action that waits for you", load: () => import("./commands/approve.ts") },
   { name: "reject", describe: "reject an action that waits for you", load: () => import("./commands/reject.ts") },
@@ -57,5 +58,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     describe: "run virtual days and weeks of the specialists, with seeded faults",
     load: () => import("./commands/simulate.ts"),
   },
+  { name: "retract", describe: "delete a post of ours from the network", load: () => import("./commands/retract.ts") },
   { name: "backup", describe: "write a consistent copy of the store", load: () => import("./commands/backup.ts") },
 ];

@@ -1,5 +1,5 @@
 /** API keys by reference: the variable or file that holds a specialist's key, read again on each use. */
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type EndpointSet, SETS } from "../contract/operations.ts";
 import { messageOf, Misconfigured } from "../core/errors.ts";
@@ -112,11 +112,24 @@ export interface KeyPlace {
   readonly keyFile?: string;
 }
 
-/** A reference to a specialist's key: its `keyFile`, else the variable, else the file that `…_FILE` names. */
+/** The file into which `retinue agents create` writes an issued key, if the project names no other: relative to the project. */
+export function issuedKeyFile(handle: string): string {
+  return join(".retinue", "keys", handle);
+}
+
+/** The file that is stated as the source of a specialist's key. */
+export function statedKeyFile({ handle, keyFile }: KeyPlace, environment: Environment): string | undefined {
+  return keyFile ?? environment.get(`${keyVariable(handle)}_FILE`);
+}
+
+/** A reference to a specialist's key: its `keyFile`, else the variable, else the file that `…_FILE` names, else the issued key. */
 export function keyReference(place: KeyPlace, environment: Environment, cwd: string): KeyReference {
   const variable = keyVariable(place.handle);
-  const fileNow = (): string | undefined =>
-    place.keyFile ?? (environment.get(variable) === undefined ? environment.get(`${variable}_FILE`) : undefined);
+  const fileNow = (): string | undefined => {
+    if (place.keyFile === undefined && environment.get(variable) !== undefined) return undefined;
+    const issued = issuedKeyFile(place.handle);
+    return statedKeyFile(place, environment) ?? (existsSync(join(cwd, issued)) ? issued : undefined);
+  };
   return {
     get source() {
       const file = fileNow();
@@ -129,7 +142,7 @@ export function keyReference(place: KeyPlace, environment: Environment, cwd: str
   };
 }
 
-const resolveFrom = (cwd: string, file: string): string => (isAbsolute(file) ? file : join(cwd, file));
+export const resolveFrom = (cwd: string, file: string): string => (isAbsolute(file) ? file : join(cwd, file));
 
 /** A missing or empty file counts as a missing key: it may be about to be replaced. Throws `Misconfigured` (`key_file_unreadable`). */
 function readKeyFile(file: string): string | undefined {
@@ -155,8 +168,8 @@ export function checkKeys(places: readonly KeyPlace[], check: KeyCheck): Problem
   const problems: Problem[] = [];
   for (const place of places) {
     problems.push(...checkKey(place, places, check));
-    const file = place.keyFile ?? check.environment.get(`${keyVariable(place.handle)}_FILE`);
-    if (file !== undefined) problems.push(...checkMode(resolveFrom(check.cwd, file)));
+    const file = statedKeyFile(place, check.environment) ?? issuedKeyFile(place.handle);
+    problems.push(...checkMode(resolveFrom(check.cwd, file)));
   }
   return problems;
 }

@@ -282,6 +282,18 @@ export const ERROR_CODES = [
   "backup_failed",
   "worker_confused",
   "runtime_silent",
+  // Managing agents
+  "guardian_key_missing",
+  "guardian_key_refused",
+  "agent_exists",
+  "actions_unfinished",
+  "answer_lost",
+  "key_exists",
+  "key_file_exists",
+  "key_file_unwritable",
+  "key_not_answered",
+  "not_retractable",
+  "already_retracted",
   // The local network and the simulation
   "agent_unknown",
   "approval_not_pending",

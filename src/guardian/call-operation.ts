@@ -46,14 +46,14 @@ export async function callOperation(parts: Dependencies, member: Member, call: C
       ? { kind: "read", value: result.value }
       : { kind: "waits", until: result.suspendedUntil, message: result.reason };
   }
-  const id = await record(parts, member, call);
+  const id = await recordCall(parts, member, call);
   const ready = await parts.store.findIntent(id);
   if (ready?.state === "ready") await sendOne(parts, member, ready);
   return resultOf((await parts.store.findIntent(id)) ?? missing(id), member);
 }
 
-/** Records the write as the decision of a handling, so that all rules for those apply: allow-list, brakes, approvals. */
-async function record(parts: Dependencies, member: Member, call: Calling): Promise<string> {
+/** Records the write as the decision of a handling, so that all rules for those apply: allow-list, brakes, approvals. Returns the intent's id. */
+export async function recordCall(parts: Dependencies, member: Member, call: Calling): Promise<string> {
   const { clock, random, store } = parts;
   const { specialist } = member;
   const now = clock.now();

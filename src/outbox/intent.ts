@@ -196,8 +196,14 @@ export interface IntentChange<State extends IntentState = IntentState> {
   readonly everUnknown?: boolean;
 }
 
+/** No intersection: that of all codes with themselves is too much for the compiler. */
+interface Expired extends IntentChange<"cancelled"> {
+  readonly code: AnyCode;
+  readonly message: string;
+}
+
 /** The end of an expired intent. */
-export function expiry({ state }: Pick<Intent, "state">): IntentChange<"cancelled"> & Required<Pick<IntentChange, "code" | "message">> {
+export function expiry({ state }: Pick<Intent, "state">): Expired {
   return state === "proposed"
     ? { state: "cancelled", code: "approval_expired", message: "it expired without an answer" }
     : { state: "cancelled", code: "expired", message: "it expired before it could be sent" };

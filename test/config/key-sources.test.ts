@@ -36,6 +36,18 @@ describe("a key is read anew each time", () => {
     expect(keyReference({ handle: "scout", keyFile: "own.txt" }, environment, root).source).toBe("the file own.txt");
   });
 
+  test("from the file of an issued key, if nothing else is stated", () => {
+    const { root, write } = project({ ".retinue/keys/scout": `${KEY_B}\n` });
+    const read = (variables: { readonly [name: string]: string }) =>
+      keyReference({ handle: "scout" }, openEnvironment({ cwd: root, variables }), root).read();
+    write("key.txt", "another-key");
+    expect([read({}), read({ RETINUE_KEY_SCOUT_FILE: "key.txt" }), read({ RETINUE_KEY_SCOUT: KEY_A })]).toEqual([
+      KEY_B,
+      "another-key",
+      KEY_A,
+    ]);
+  });
+
   test("from the environment of the process, which wins over .env", () => {
     const { root } = project({ ".env": `RETINUE_KEY_SCOUT=${KEY_A}` });
     const environment = openEnvironment({ cwd: root, variables: { RETINUE_KEY_SCOUT: KEY_B } });

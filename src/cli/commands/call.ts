@@ -1,18 +1,15 @@
 /** `retinue call`: runs one operation by name, through all limits, in the live runtime if there is one. */
-import { shellUser } from "../shell-user.ts";
 import { readFileSync } from "node:fs";
 import { OPERATION_NAMES, isOperationName } from "../../contract/operations.ts";
 import { Misconfigured, Refused } from "../../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
 import { nearest } from "../../config/problem.ts";
 import type { CallResult } from "../../guardian/call-operation.ts";
-import { connectControl } from "../../guardian/control-socket.ts";
 import type { CallQuery } from "../../guardian/guardian.ts";
 import { textOption } from "../args.ts";
-import { callAlone } from "../call-alone.ts";
+import { callThrough } from "../call-alone.ts";
 import { EXIT, PROJECT_OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";
-import { openStage } from "../session.ts";
 import { moment } from "../format-values.ts";
 import { say } from "../text.ts";
 
@@ -33,15 +30,12 @@ export const command: Command = {
     const { store, network } = await storeConfig(context);
     // A custom profile may have more operations.
     if (network.profile === `set-${network.set}`) requireKnown(query.operation);
-    const client = await connectControl(store.path, context.clock, shellUser(context.env).who);
     try {
-      return show(client === undefined ? await alone(context, query) : await client.guardian.call(query), context);
+      return show(await callThrough(context, store.path, query), context);
     } catch (error) {
       // An error of the operation's rules is a mistake in the typed input.
       if (error instanceof Refused && MISTYPED.test(error.code)) throw new Misconfigured(error.code, error.message, error.details);
       throw error;
-    } finally {
-      client?.close();
     }
   },
 };
@@ -69,16 +63,6 @@ function inputOf(text: string | undefined): JsonObject {
   const value = parseJson(text === "-" ? readFileSync(STDIN, "utf8") : text);
   if (isObject(value)) return value;
   throw new Misconfigured("option_invalid", "--input is not a JSON object", { expected: `an object such as '{"content": "hello"}'` });
-}
-
-/** Without a live runtime. */
-async function alone(context: Context, query: CallQuery): Promise<CallResult> {
-  const stage = openStage(context, undefined);
-  try {
-    return await callAlone(stage, query);
-  } finally {
-    stage.close();
-  }
 }
 
 function show(result: CallResult, { out, clock }: Context): ExitCode {
