@@ -18,6 +18,8 @@ import { createPlainDeliveries, type PlainDeliveries } from "./deliveries.ts";
 import { createDueWork } from "./due-work.ts";
 import { createEventHistory } from "./event-history.ts";
 import { createHistory } from "./history.ts";
+import { createOrders } from "./orders.ts";
+import { createOverview } from "./overview.ts";
 import { createPrune } from "./prune.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
 import { createChanges, createOutbox, type Changes } from "./outbox.ts";
@@ -67,6 +69,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createApprovals(db, commits, { guardian, changes, foldNow }),
     ...createSpecialists(db, commits),
     ...createHistory(db, { present, rows, foldNow }),
+    ...createOverview(db, { present, foldNow }),
+    ...createOrders(db, commits),
     ...createEventHistory(db, { present, rows, foldNow }),
     ...createNetworkState(db, commits),
     ...createLife(core, inbox, deliveries, options),
