@@ -2,7 +2,7 @@
 import type { Config } from "../config/config.ts";
 import { createDefinitionLoader } from "../config/definitions.ts";
 import type { Environment } from "../config/environment.ts";
-import { keyVariable } from "../config/key-sources.ts";
+import { keyReference, keyVariable } from "../config/key-sources.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
 import { checkRosterKeys, type Roster } from "../config/roster.ts";
@@ -63,10 +63,12 @@ export async function planProvisioning(config: Config): Promise<Profile> {
       expected: "a network of Set B, or a profile that states these operations",
       hint: "here agents and their keys are managed on the network's own dashboard, under My Agents",
     });
-  const { environment } = config;
-  if (environment.get(GUARDIAN_VARIABLE) === undefined && environment.get(`${GUARDIAN_VARIABLE}_FILE`) === undefined)
+  const { environment, cwd } = config;
+  const isStated = [GUARDIAN_VARIABLE, `${GUARDIAN_VARIABLE}_FILE`].some((name) => environment.get(name) !== undefined);
+  const reference = keyReference({ handle: GUARDIAN }, guardianOnly(environment), cwd);
+  if (!isStated || reference.read() === undefined)
     throw new Misconfigured("guardian_key_missing", "there is no key of the Guardian, which manages the agents", {
-      expected: `the Guardian's own key in ${GUARDIAN_VARIABLE}, not that of a specialist`,
+      expected: `the Guardian's own key in ${isStated ? reference.source : GUARDIAN_VARIABLE}, not that of a specialist`,
       hint: `set ${GUARDIAN_VARIABLE} in the environment or in .env, or ${GUARDIAN_VARIABLE}_FILE to a file that holds it`,
     });
   return profile;
@@ -169,7 +171,8 @@ async function end({ store, clock }: Dependencies, { seq, id }: Intent, { code, 
 function failureOf(answer: GatewayAnswer, { operation }: Calling, now: number): Refused | Retryable {
   if (answer.kind === "waits")
     return new Retryable("quota_waits", `${operation} was not sent: ${answer.message}`, { retryAt: answer.until });
-  if (answer.kind === "refused") return new Refused(answer.code, `${operation} was not sent: ${answer.message}`);
+  if (answer.kind === "refused")
+    return new Refused(answer.code, `${operation} was not sent: ${answer.message}`, answer.code === "price_unknown" ? UNPRICED : {});
   if (answer.kind === "gone") return new Refused("call_lost", `${operation} was not sent`);
   const { outcome } = answer;
   switch (outcome.class) {
@@ -193,6 +196,8 @@ function failureOf(answer: GatewayAnswer, { operation }: Calling, now: number): 
       return new Retryable("answer_lost", `the answer to ${operation} was lost, so it may have happened`);
   }
 }
+
+const UNPRICED = { hint: 'state it in the config file: prices: { "agents.create": "free" }, or an amount with a cap for it' };
 
 function keyRefused(): Refused {
   return new Refused("guardian_key_refused", "the network refuses the Guardian's key (401)", {
