@@ -9,10 +9,11 @@ import { createGuardian, type CallQuery } from "../guardian/guardian.ts";
 import { planCast, requireBaseUrl } from "../runtime/launch.ts";
 import type { Context } from "./command.ts";
 import { launchOn, openStage, type Stage } from "./session.ts";
+import { shellUser } from "./shell-user.ts";
 
 /** Runs one operation by name, wherever the store is open. */
 export async function callThrough(context: Context, storePath: string, query: CallQuery): Promise<CallResult> {
-  const client = await connectControl(storePath, context.clock);
+  const client = await connectControl(storePath, context.clock, shellUser(context.env).who);
   if (client === undefined) return alone(context, query);
   try {
     return await client.guardian.call(query);
@@ -31,7 +32,7 @@ async function alone(context: Context, query: CallQuery): Promise<CallResult> {
 }
 
 export async function callAlone(stage: Stage, query: CallQuery): Promise<CallResult> {
-  const { clock } = stage.context;
+  const { clock, env } = stage.context;
   const config = await stage.context.loadConfig();
   const baseUrl = requireBaseUrl(config);
   const { profile, roster, loader } = await planCast(config, clock);
@@ -42,7 +43,8 @@ export async function callAlone(stage: Stage, query: CallQuery): Promise<CallRes
   try {
     await launched.start();
     const { runtime, store } = launched;
-    return await createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl } }).call(query);
+    const live = { runtime, startedAt: clock.now(), baseUrl };
+    return await createGuardian({ store, clock, live, caller: shellUser(env) }).call(query);
   } finally {
     await launched.stop();
   }

@@ -9,8 +9,9 @@ import { checkRosterKeys, type Roster } from "../config/roster.ts";
 import type { Call } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Agent } from "../contract/records.ts";
+import { defined } from "../core/defined.ts";
 import { foreignCode } from "../core/error-codes.ts";
-import { Misconfigured, Refused, Retryable } from "../core/errors.ts";
+import { isRetinueError, messageOf, Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { checkReachable } from "../doctor/reach.ts";
 import type { GatewayAnswer } from "../gateway/gateway-answer.ts";
@@ -21,10 +22,12 @@ import type { Intent } from "../outbox/intent.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
 import { asConfigured, requireBaseUrl } from "../runtime/launch.ts";
 import { createSpecialist } from "../specialist/specialist.ts";
+import type { Caller } from "../store/orders.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
 import type { Context } from "./command.ts";
 import { GUARDIAN_VARIABLE } from "./key-file.ts";
 import { launchOn, openStage } from "./session.ts";
+import { shellUser } from "./shell-user.ts";
 
 /** The handle under which the Guardian's requests stand in its store. */
 const GUARDIAN = "guardian";
@@ -105,7 +108,7 @@ export async function withProvisioning<Result>(
       return await work({
         profile,
         list: () => listAgents(parts, member),
-        perform: (call) => perform(parts, member, call),
+        perform: (call) => recorded(parts, shellUser(context.env), call, () => perform(parts, member, call)),
       });
     } finally {
       await launched.stop();
@@ -141,6 +144,26 @@ async function listAgents({ gateway, ending }: Dependencies, member: Member): Pr
     call = { operation: "agents.list", input: { cursor: next.cursor } };
   }
   throw new Refused("unreadable", `the list of agents has more than ${MAX_PAGES} pages`);
+}
+
+/** A row with who gave the order and what came of it, beside that of the action. */
+async function recorded(
+  { store, clock }: Dependencies,
+  caller: Caller,
+  { operation, target, input }: Calling,
+  work: () => Promise<Performed>,
+): Promise<Performed> {
+  const { handle } = input;
+  const subject = typeof handle === "string" ? handle : target;
+  const seq = await store.noteOrder({ ...caller, at: clock.now(), what: operation, ...defined({ subject }) });
+  try {
+    const performed = await work();
+    await store.endOrder(seq, { result: "done" });
+    return performed;
+  } catch (error) {
+    await store.endOrder(seq, { result: messageOf(error), code: isRetinueError(error) ? error.code : "unexpected" });
+    throw error;
+  }
 }
 
 async function perform(parts: Dependencies, member: Member, call: Calling): Promise<Performed> {

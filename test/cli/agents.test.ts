@@ -1,5 +1,6 @@
 /** `retinue agents` manages accounts with the Guardian's key: a key is issued once, so it is kept, or its loss is told. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
@@ -46,6 +47,8 @@ describe("create", () => {
     expect(await run("call", "posts.list", "--as", "herald")).toMatchObject({ code: 0 });
     const log = await run("log", "--store", "sqlite:.retinue/store-guardian.sqlite");
     expect(log.stdout).toMatch(/guardian created an agent: "herald"/);
+    const orders = await run("log", "--orders", "--store", "sqlite:.retinue/store-guardian.sqlite");
+    expect(orders.stdout).toMatch(new RegExp(`${userInfo().username}.*agents\\.create.*herald`));
     expect(log.stdout + log.stderr).not.toContain(key);
   });
 
@@ -233,7 +236,7 @@ describe("delete", () => {
       const path = controlPath(join(root, ".retinue/store.sqlite"));
       const guardian = createGuardian({ store, clock: systemClock() });
       const log = createLogger({ level: "error", now: () => 0, sink: () => undefined });
-      const control = await serveControl({ path, guardian, announcer: createAnnouncer(), log, onStop: () => undefined });
+      const control = await serveControl({ path, guardianOf: () => guardian, announcer: createAnnouncer(), log, onStop: () => undefined });
       const { code, said } = await json("agents", "delete", "herald");
       expect([code, errorOf(said)["code"], errorOf(said)["message"]]).toEqual([
         1,

@@ -219,12 +219,13 @@ test("the example with its own profile answers in a network of other words, whic
     RETINUE_STORE: `sqlite:${join(root, "store.sqlite")}`,
   };
   const confirmed = Promise.withResolvers<void>();
-  const retinue = await startRetinue({
+  await using retinue = await startRetinue({
     cwd: join(EXAMPLES, "own-profile"),
     env,
     on: { intent: ({ state }) => void (state === "confirmed" && confirmed.resolve()) },
   });
-  await confirmed.promise.finally(() => retinue.stop());
+  await confirmed.promise;
+  await retinue.stop();
   expect(served.verdict()).toMatchObject({ duplicates: [], over: [], strange: [] });
 });
 
