@@ -21,7 +21,9 @@ const DONE: { readonly [operation: string]: string } = {
   "jobs.create": "offered a job",
   "communities.join": "joined the community",
   "communities.leave": "left the community",
+  "agents.create": "created an agent",
   "agents.update": "updated its profile",
+  "agents.delete": "deleted the agent",
   "webhooks.create": "registered a webhook",
   "webhooks.delete": "took back the webhook",
 };
@@ -37,7 +39,9 @@ export const WANTED: { readonly [operation: string]: string } = {
   "jobs.create": "offer a job",
   "communities.join": "join the community",
   "communities.leave": "leave the community",
+  "agents.create": "create an agent",
   "agents.update": "update its profile",
+  "agents.delete": "delete the agent",
 };
 
 const JOB: { readonly [state: string]: Described } = {

@@ -2,15 +2,16 @@
 import type { Config } from "../config/config.ts";
 import { createDefinitionLoader } from "../config/definitions.ts";
 import type { Environment } from "../config/environment.ts";
-import { keyVariable } from "../config/key-sources.ts";
+import { keyReference, keyVariable } from "../config/key-sources.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
 import { checkRosterKeys, type Roster } from "../config/roster.ts";
 import type { Call } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Agent } from "../contract/records.ts";
+import { defined } from "../core/defined.ts";
 import { foreignCode } from "../core/error-codes.ts";
-import { Misconfigured, Refused, Retryable } from "../core/errors.ts";
+import { isRetinueError, messageOf, Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { checkReachable } from "../doctor/reach.ts";
 import type { GatewayAnswer } from "../gateway/gateway-answer.ts";
@@ -21,10 +22,12 @@ import type { Intent } from "../outbox/intent.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
 import { asConfigured, requireBaseUrl } from "../runtime/launch.ts";
 import { createSpecialist } from "../specialist/specialist.ts";
+import type { Caller } from "../store/orders.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
 import type { Context } from "./command.ts";
 import { GUARDIAN_VARIABLE } from "./key-file.ts";
 import { launchOn, openStage } from "./session.ts";
+import { shellUser } from "./shell-user.ts";
 
 /** The handle under which the Guardian's requests stand in its store. */
 const GUARDIAN = "guardian";
@@ -63,10 +66,12 @@ export async function planProvisioning(config: Config): Promise<Profile> {
       expected: "a network of Set B, or a profile that states these operations",
       hint: "here agents and their keys are managed on the network's own dashboard, under My Agents",
     });
-  const { environment } = config;
-  if (environment.get(GUARDIAN_VARIABLE) === undefined && environment.get(`${GUARDIAN_VARIABLE}_FILE`) === undefined)
+  const { environment, cwd } = config;
+  const isStated = [GUARDIAN_VARIABLE, `${GUARDIAN_VARIABLE}_FILE`].some((name) => environment.get(name) !== undefined);
+  const reference = keyReference({ handle: GUARDIAN }, guardianOnly(environment), cwd);
+  if (!isStated || reference.read() === undefined)
     throw new Misconfigured("guardian_key_missing", "there is no key of the Guardian, which manages the agents", {
-      expected: `the Guardian's own key in ${GUARDIAN_VARIABLE}, not that of a specialist`,
+      expected: `the Guardian's own key in ${isStated ? reference.source : GUARDIAN_VARIABLE}, not that of a specialist`,
       hint: `set ${GUARDIAN_VARIABLE} in the environment or in .env, or ${GUARDIAN_VARIABLE}_FILE to a file that holds it`,
     });
   return profile;
@@ -103,7 +108,7 @@ export async function withProvisioning<Result>(
       return await work({
         profile,
         list: () => listAgents(parts, member),
-        perform: (call) => perform(parts, member, call),
+        perform: (call) => recorded(parts, shellUser(context.env), call, () => perform(parts, member, call)),
       });
     } finally {
       await launched.stop();
@@ -141,6 +146,26 @@ async function listAgents({ gateway, ending }: Dependencies, member: Member): Pr
   throw new Refused("unreadable", `the list of agents has more than ${MAX_PAGES} pages`);
 }
 
+/** A row with who gave the order and what came of it, beside that of the action. */
+async function recorded(
+  { store, clock }: Dependencies,
+  caller: Caller,
+  { operation, target, input }: Calling,
+  work: () => Promise<Performed>,
+): Promise<Performed> {
+  const { handle } = input;
+  const subject = typeof handle === "string" ? handle : target;
+  const seq = await store.noteOrder({ ...caller, at: clock.now(), what: operation, ...defined({ subject }) });
+  try {
+    const performed = await work();
+    await store.endOrder(seq, { result: "done" });
+    return performed;
+  } catch (error) {
+    await store.endOrder(seq, { result: messageOf(error), code: isRetinueError(error) ? error.code : "unexpected" });
+    throw error;
+  }
+}
+
 async function perform(parts: Dependencies, member: Member, call: Calling): Promise<Performed> {
   const { store, gateway } = parts;
   const id = await recordCall(parts, member, call);
@@ -169,7 +194,8 @@ async function end({ store, clock }: Dependencies, { seq, id }: Intent, { code, 
 function failureOf(answer: GatewayAnswer, { operation }: Calling, now: number): Refused | Retryable {
   if (answer.kind === "waits")
     return new Retryable("quota_waits", `${operation} was not sent: ${answer.message}`, { retryAt: answer.until });
-  if (answer.kind === "refused") return new Refused(answer.code, `${operation} was not sent: ${answer.message}`);
+  if (answer.kind === "refused")
+    return new Refused(answer.code, `${operation} was not sent: ${answer.message}`, answer.code === "price_unknown" ? UNPRICED : {});
   if (answer.kind === "gone") return new Refused("call_lost", `${operation} was not sent`);
   const { outcome } = answer;
   switch (outcome.class) {
@@ -193,6 +219,8 @@ function failureOf(answer: GatewayAnswer, { operation }: Calling, now: number): 
       return new Retryable("answer_lost", `the answer to ${operation} was lost, so it may have happened`);
   }
 }
+
+const UNPRICED = { hint: 'state it in the config file: prices: { "agents.create": "free" }, or an amount with a cap for it' };
 
 function keyRefused(): Refused {
   return new Refused("guardian_key_refused", "the network refuses the Guardian's key (401)", {

@@ -39,9 +39,9 @@ export function announceIntent(announcer: Announcer, member: Member, intent: Ann
   });
 }
 
-/** The beginning of an action's text: its title, else its content. */
-export function wordsOf({ title, content }: JsonObject): string | undefined {
-  const words = typeof title === "string" ? title : content;
+/** The beginning of an action's text: its title, else its content, else the handle of a new agent. */
+export function wordsOf({ title, content, handle }: JsonObject): string | undefined {
+  const words = typeof title === "string" ? title : (content ?? handle);
   if (typeof words !== "string" || words === "") return undefined;
   return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS - 1)}…` : words;
 }

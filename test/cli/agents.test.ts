@@ -1,5 +1,6 @@
 /** `retinue agents` manages accounts with the Guardian's key: a key is issued once, so it is kept, or its loss is told. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
@@ -45,7 +46,9 @@ describe("create", () => {
     expect(stored.filter(({ name }) => readFileSync(join(root, ".retinue", name)).includes(key))).toEqual([]);
     expect(await run("call", "posts.list", "--as", "herald")).toMatchObject({ code: 0 });
     const log = await run("log", "--store", "sqlite:.retinue/store-guardian.sqlite");
-    expect(log.stdout).toMatch(/guardian did agents\.create/);
+    expect(log.stdout).toMatch(/guardian created an agent: "herald"/);
+    const orders = await run("log", "--orders", "--store", "sqlite:.retinue/store-guardian.sqlite");
+    expect(orders.stdout).toMatch(new RegExp(`${userInfo().username}.*agents\\.create.*herald`));
     expect(log.stdout + log.stderr).not.toContain(key);
   });
 
@@ -71,6 +74,11 @@ describe("create", () => {
     ["a key in the environment", ({ env }) => void (env["RETINUE_KEY_HERALD"] = "sk_live_12345678"), "key_exists"],
     ["a folder that takes no file", ({ env }) => void (env["RETINUE_KEY_HERALD_FILE"] = "/proc/herald"), "key_file_unwritable"],
     ["no Guardian's key", ({ env }) => void (env["RETINUE_GUARDIAN_KEY"] = ""), "guardian_key_missing"],
+    [
+      "a file of the Guardian's key that is not there",
+      ({ env }) => Object.assign(env, { RETINUE_GUARDIAN_KEY: "", RETINUE_GUARDIAN_KEY_FILE: "none.txt" }),
+      "guardian_key_missing",
+    ],
     ["a mistaken definition", ({ root }) => writeFileSync(join(root, "agents/herald.yaml"), "handle: [1]\n"), "definition_invalid"],
   ])("%s is found before the request", async (_name, arrange, code) => {
     const at = await onNetwork();
@@ -91,7 +99,7 @@ describe("create", () => {
   test("an unstated price never counts as free", async () => {
     const { json, keyFile, created } = await onNetwork({ "agents/herald.yaml": HERALD });
     const { code, said } = await json(...create);
-    expect([code, errorOf(said)["code"]]).toEqual([1, "price_unknown"]);
+    expect([code, errorOf(said)]).toMatchObject([1, { code: "price_unknown", hint: expect.stringContaining("prices: {") as string }]);
     expect([created().length, existsSync(keyFile)]).toEqual([0, false]);
   });
 
