@@ -18,6 +18,8 @@ import { createLogger, type LogLine, type Logger, type LogLevel } from "./core/l
 import { systemRandom } from "./core/random.ts";
 import { Scrubber } from "./core/scrubber.ts";
 import { createGuardian, type Guardian } from "./guardian/guardian.ts";
+import { PROGRAM } from "./guardian/record-orders.ts";
+import type { Caller } from "./store/orders.ts";
 import { launch, planCast, planLaunch } from "./runtime/launch.ts";
 import type { SpecialistDefinition } from "./specialist/definition.ts";
 
@@ -104,7 +106,8 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
     ...(transport === undefined ? {} : { transport }),
   });
   const { runtime, store } = launched;
-  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: plan.baseUrl } });
+  const live = { runtime, startedAt: clock.now(), baseUrl: plan.baseUrl };
+  const guardianOf = (caller: Caller): Guardian => createGuardian({ store, clock, live, caller });
   const close = (): Promise<void> => launched.stop().finally(() => log.flush());
   let surfaces: Surfaces | undefined;
   const end = async (): Promise<void> => {
@@ -115,13 +118,13 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= end());
   try {
-    surfaces = await openSurfaces({ config, runtime, guardian, log, announcer: events, scrubber, onStop: () => void stop() });
+    surfaces = await openSurfaces({ config, runtime, guardianOf, log, announcer: events, scrubber, onStop: () => void stop() });
     await launched.start();
   } catch (error) {
     await stop();
     throw error;
   }
-  return { guardian, events, stop, [Symbol.asyncDispose]: stop };
+  return { guardian: guardianOf(PROGRAM), events, stop, [Symbol.asyncDispose]: stop };
 }
 
 function listen(events: Announcer, listeners: Listeners, log: Logger): void {

@@ -26,6 +26,7 @@ const FLOORS: readonly string[] = [
   "runtime",
   "guardian",
   "mcp",
+  "signals",
   "console",
 ];
 const below = (room: string): readonly string[] => FLOORS.slice(0, FLOORS.indexOf(room));
@@ -67,6 +68,8 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   // Optional: loaded by a command or a definition that uses it.
   "@modelcontextprotocol/client": ["src/mcp/"],
   "@modelcontextprotocol/server": ["src/mcp/"],
+  // Optional: loaded when the console opens.
+  "prom-client": ["src/signals/"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
   // Optional peers, loaded when a model is first asked. Their requests leave through `src/model/model-fetch.ts`.
   ai: ["src/model/provider.ts"],

@@ -52,7 +52,7 @@ export const suite: Suite = {
         "After each edit one event is handled by the version in use. One edit in ten is broken, and the last good version has to handle it.",
         shippedSaid(),
         "The stage holds four copies of the template `bot` on the Free tier, among others who post six times an hour; the goal counts its time for 60 requests an hour.",
-        "The model is `scriptedModel` over HTTP in the same process; the SDK alone asks it with the same request, without tools.",
+        "The model is `scriptedModel` over HTTP in the same process; the SDK alone sends a request without tools over the same sockets.",
         "The first test is that of the template `bot`, by `npm run first-hour -- --short`: packed, in a network namespace with loopback alone. `retinue --version` is in the suite start.",
       ],
       plots: [],

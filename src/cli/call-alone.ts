@@ -6,10 +6,11 @@ import { checkReachable } from "../doctor/reach.ts";
 import type { CallResult } from "../guardian/call-operation.ts";
 import { createGuardian, type CallQuery } from "../guardian/guardian.ts";
 import { planCast, requireBaseUrl } from "../runtime/launch.ts";
+import { shellUser } from "./shell-user.ts";
 import { launchOn, type Stage } from "./session.ts";
 
 export async function callAlone(stage: Stage, query: CallQuery): Promise<CallResult> {
-  const { clock } = stage.context;
+  const { clock, env } = stage.context;
   const config = await stage.context.loadConfig();
   const baseUrl = requireBaseUrl(config);
   const { profile, roster, loader } = await planCast(config, clock);
@@ -20,7 +21,8 @@ export async function callAlone(stage: Stage, query: CallQuery): Promise<CallRes
   try {
     await launched.start();
     const { runtime, store } = launched;
-    return await createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl } }).call(query);
+    const live = { runtime, startedAt: clock.now(), baseUrl };
+    return await createGuardian({ store, clock, live, caller: shellUser(env) }).call(query);
   } finally {
     await launched.stop();
   }

@@ -5,6 +5,7 @@ import { throwMistakes } from "../config/problem.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { connectControl, type ControlClient } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
+import { shellUser } from "./shell-user.ts";
 import type { Context } from "./command.ts";
 
 /** Runs `work` over the live runtime of the configured store, or over the store itself if there is none. */
@@ -13,7 +14,7 @@ export async function withGuardian<Result>(
   work: (guardian: Guardian, client: ControlClient | undefined) => Promise<Result>,
 ): Promise<Result> {
   const config = await storeConfig(context);
-  const client = await connectControl(config.store.path, context.clock);
+  const client = await connectControl(config.store.path, context.clock, shellUser(context.env).who);
   if (client === undefined) {
     requireStore(config);
     // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.

@@ -21,3 +21,12 @@ export function bar(used: number, limit: number, width: number): string {
 export function thousands(count: number): string {
   return count >= 1_000 && count % 1_000 === 0 ? `${count / 1_000}k` : String(count);
 }
+
+/** "100 of 2,431": the number of all, next to a list that is cut. */
+export function countText(shown: number, total: number): string {
+  return `${exact(shown)} of ${exact(total)}`;
+}
+
+function exact(count: number): string {
+  return count.toLocaleString("en");
+}

@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Launched } from "../runtime/launch.ts";
-import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
+import { showRunning, type SpecialistShown } from "../guardian/status.ts";
 import { frame, type Held, type Place } from "./frame.ts";
 import type { TextStream } from "./output.ts";
 import { createFilter, listenToAll, type Action } from "./progress.ts";
@@ -85,10 +85,8 @@ export function openLiveView(options: LiveViewOptions): LiveView {
   };
   const ask = async (): Promise<void> => {
     const began = clock.monotonic();
-    const { runtime, store } = launched;
     try {
-      const shown = await Promise.all(runtime.members().map((member) => showSpecialist(store, clock, member.specialist.handle, member)));
-      specialists = shown;
+      specialists = await showRunning(launched, clock);
     } catch (error) {
       if (!closed) add({ at: clock.now(), handle: "", told: { text: messageOf(error), tone: "bad" } });
     }

@@ -9,13 +9,14 @@ import { createMember, type Member } from "../gateway/member.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
+import { shellUser } from "./shell-user.ts";
 import type { Context } from "./command.ts";
 
 export async function overStore<Result>(config: Config, context: Context, work: (guardian: Guardian) => Promise<Result>): Promise<Result> {
   const { clock } = context;
   const { store, warnings } = openStore(config, context);
   try {
-    const result = await work(createGuardian({ store, clock, members: () => membersOf(config, context) }));
+    const result = await work(createGuardian({ store, clock, members: () => membersOf(config, context), caller: shellUser(context.env) }));
     context.out.problems(warnings);
     return result;
   } finally {

@@ -11,7 +11,7 @@ import { Scrubber } from "../core/scrubber.ts";
 import { openSurfaces } from "../console/open-interfaces.ts";
 import { createGuardian } from "../guardian/guardian.ts";
 import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
-import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
+import { showRunning, type SpecialistShown } from "../guardian/status.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import type { Place } from "./frame.ts";
@@ -187,12 +187,12 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
   const { lifetime, context } = stage;
   const { clock } = context;
   const { store, runtime, baseUrl } = launched;
-  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl } });
+  const running = { runtime, startedAt: clock.now(), baseUrl };
   const { log, announcer, scrubber } = stage;
   const surfaces = await openSurfaces({
     config: launched.config,
     runtime,
-    guardian,
+    guardianOf: (caller) => createGuardian({ store, clock, live: running, caller }),
     announcer,
     log,
     scrubber,
@@ -217,11 +217,7 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
       await heldByHalt(stage, launched);
       throw stage.lost;
     }
-    const members = launched.runtime.members();
-    const shown = await Promise.all(
-      members.map((member) => showSpecialist(launched.store, context.clock, member.specialist.handle, member)),
-    );
-    return { why, shown };
+    return { why, shown: await showRunning(launched, context.clock) };
   } finally {
     manager.close();
     shower.close();

@@ -1,7 +1,7 @@
 /** Serves liveness, readiness and status of the process over HTTP, as JSON. */
 import type { AnyCode } from "../core/error-codes.ts";
-import fastify, { type FastifyReply } from "fastify";
-import { messageOf } from "../core/errors.ts";
+import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
+import { messageOf, type Misconfigured } from "../core/errors.ts";
 import { bearsToken } from "../core/bearer.ts";
 import { statusOf } from "../core/http-status.ts";
 import { cannotListen } from "../core/port-errors.ts";
@@ -9,6 +9,7 @@ import type { Secret } from "../core/secret.ts";
 import { SECOND } from "../core/units.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import { readinessOf } from "../guardian/readiness.ts";
+import type { Metrics } from "../signals/metrics.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
 /** No route takes a body. */
@@ -24,6 +25,8 @@ export interface ConsoleOptions {
   readonly token: Secret | undefined;
   readonly runtime: Runtime;
   readonly guardian: Pick<Guardian, "status">;
+  /** Absent if the package for metrics is not installed. */
+  readonly metrics: Metrics | { readonly missing: Misconfigured };
   /** Called on a defect of the console itself. */
   readonly onError: (error: unknown) => void;
 }
@@ -35,8 +38,8 @@ export interface Console {
 }
 
 /**
- * Listens, with `GET /healthz` (200 while the process answers), `GET /readyz` (200, or 503 with the reasons) and `GET /api/status` (the
- * output of `retinue status --json`; `Authorization: Bearer <token>`). Throws `Retryable` (`port_in_use`) or `Misconfigured`
+ * Listens, with `GET /healthz` (200 while the process answers), `GET /readyz` (200, or 503 with the reasons), `GET /api/status` (the
+ * output of `retinue status --json`) and `GET /metrics`; the last two with `Authorization: Bearer <token>`. Throws `Retryable` (`port_in_use`) or `Misconfigured`
  * (`cannot_listen`).
  */
 export async function openConsole(options: ConsoleOptions): Promise<Console> {
@@ -48,7 +51,9 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   });
   app.server.maxConnections = MAX_SOCKETS;
   app.removeAllContentTypeParsers();
-  app.setNotFoundHandler((_request, reply) => say(reply, 404, "not_found", "this address serves /healthz, /readyz and /api/status"));
+  app.setNotFoundHandler((_request, reply) =>
+    say(reply, 404, "not_found", "this address serves /healthz, /readyz, /api/status and /metrics"),
+  );
   app.setErrorHandler((error, _request, reply) => {
     const status = statusOf(error);
     if (status >= 500) options.onError(error);
@@ -62,13 +67,35 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
     const readiness = readinessOf(options.runtime);
     return reply.code(readiness.ready ? 200 : 503).send(readiness);
   });
-  app.get("/api/status", (request, reply) => {
+  const forOwner = (read: (reply: FastifyReply) => Promise<unknown>) => (request: FastifyRequest, reply: FastifyReply) => {
     if (options.token === undefined) return say(reply, 403, "token_missing", "set RETINUE_CONSOLE_TOKEN to read this");
     if (!bearsToken(request.headers.authorization, options.token))
       return say(reply.header("www-authenticate", "Bearer"), 401, "token_wrong", "send the console's token");
-    return options.guardian.status({});
-  });
-  return { url: await listen(app, options), close: () => app.close() };
+    return read(reply);
+  };
+  const { metrics } = options;
+  app.get(
+    "/api/status",
+    forOwner(() => options.guardian.status({})),
+  );
+  app.get(
+    "/metrics",
+    forOwner(async (reply) => {
+      if ("missing" in metrics)
+        return say(reply, 501, metrics.missing.code, `${metrics.missing.message}: ${metrics.missing.details.hint ?? ""}`);
+      return reply.type(metrics.contentType).send(await metrics.text());
+    }),
+  );
+  const close = async (): Promise<void> => {
+    if (!("missing" in metrics)) metrics.close();
+    await app.close();
+  };
+  try {
+    return { url: await listen(app, options), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 async function listen(app: ReturnType<typeof fastify>, { port, host }: ConsoleOptions): Promise<string> {

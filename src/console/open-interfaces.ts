@@ -6,13 +6,15 @@ import type { Logger } from "../core/log.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { controlPath, serveControl, type Control } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
+import { PROGRAM } from "../guardian/record-orders.ts";
+import type { Caller } from "../store/orders.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Console } from "./console.ts";
 
 export interface SurfaceOptions {
   readonly config: Config;
   readonly runtime: Runtime;
-  readonly guardian: Guardian;
+  readonly guardianOf: (caller: Caller) => Guardian;
   readonly announcer: Announcer;
   readonly log: Logger;
   readonly scrubber: Scrubber;
@@ -45,17 +47,28 @@ export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
 }
 
 /** Commands find a runtime by its store's path; a store in memory has none. */
-async function openControl({ config, guardian, announcer, log, onStop }: SurfaceOptions): Promise<Control | undefined> {
+async function openControl({ config, guardianOf, announcer, log, onStop }: SurfaceOptions): Promise<Control | undefined> {
   const { path } = config.store;
-  return path === ":memory:" ? undefined : serveControl({ path: controlPath(path), guardian, announcer, log, onStop });
+  return path === ":memory:" ? undefined : serveControl({ path: controlPath(path), guardianOf, announcer, log, onStop });
 }
 
-async function openConsolePort({ config, runtime, guardian, log, scrubber }: SurfaceOptions): Promise<Console | undefined> {
+async function openConsolePort({ config, runtime, guardianOf, announcer, log, scrubber }: SurfaceOptions): Promise<Console | undefined> {
   const { port, host, readToken } = config.console;
   if (port === undefined) return undefined;
   const token = readToken();
   if (token !== undefined) scrubber.add(token);
   const { openConsole } = await import("./console.ts"); // fastify is a third of the start, and most runtimes need no console
+  const guardian = guardianOf(PROGRAM);
+  const { store, clock } = runtime.parts;
+  const { openMetrics } = await import("../signals/open-metrics.ts");
+  const metrics = await openMetrics({
+    announcer,
+    clock,
+    scrubber,
+    status: () => guardian.status({}),
+    backlog: () => store.backlog(),
+    specialistCount: () => runtime.members().length,
+  });
   const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });
-  return openConsole({ port, host, token, runtime, guardian, onError });
+  return openConsole({ port, host, token, runtime, guardian, metrics, onError });
 }

@@ -54,7 +54,13 @@ export interface Announcements {
     readonly message?: string;
   };
   /** A request completed, with or without an answer. */
-  request: About & { readonly operation: string; readonly outcome: string; readonly status?: number; readonly tookMs: number };
+  request: About & {
+    readonly operation: string;
+    readonly lane: string;
+    readonly outcome: string;
+    readonly status?: number;
+    readonly tookMs: number;
+  };
   /** A watched job changed its state. */
   job: About & { readonly job: string; readonly state: string; readonly title?: string; readonly reason?: string };
   /** Work waits: for quota, money, a key or an approval. */

@@ -348,6 +348,7 @@ function recordEnd(
       at: clock.now(),
       handle: member.specialist.handle,
       operation: call.operation,
+      lane: admitted.lane,
       outcome: outcome.class,
       ...defined({ status }),
       tookMs,

@@ -27,10 +27,11 @@ import { isObject, jsonLine, parseJson, type JsonObject } from "../core/json.ts"
 import type { Logger } from "../core/log.ts";
 import { SECOND } from "../core/units.ts";
 import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
+import type { Caller } from "../store/orders.ts";
 import type { Guardian } from "./guardian.ts";
 
 /** Changes with requests or answers: command and runtime may have different versions. */
-const PROTOCOL = 3;
+const PROTOCOL = 4;
 /** Linux takes 107 bytes, macOS 103. */
 const MAX_SOCKET_PATH = 100;
 const MAX_LINE_BYTES = 4 * 1_024 * 1_024;
@@ -53,7 +54,8 @@ export interface Control {
 
 export interface ControlOptions {
   readonly path: string;
-  readonly guardian: Guardian;
+  /** The Guardian's interface for orders of one person. */
+  readonly guardianOf: (caller: Caller) => Guardian;
   readonly announcer: Announcer;
   readonly log: Logger;
   /** Called when a command asks the runtime to stop. */
@@ -141,20 +143,26 @@ async function answer(line: string, socket: Socket, options: ControlOptions): Pr
     return;
   }
   try {
-    send({ result: await perform(request["do"], request["with"], socket, options) });
+    send({ result: await perform(request, request["do"], socket, options) });
   } catch (error) {
     send({ error: described(error) });
   }
 }
 
-async function perform(name: string, query: unknown, socket: Socket, { guardian, announcer, onStop }: ControlOptions): Promise<unknown> {
+async function perform(
+  { with: query, by }: JsonObject,
+  name: string,
+  socket: Socket,
+  { guardianOf, announcer, onStop }: ControlOptions,
+): Promise<unknown> {
   if (name === "follow") return follow(socket, announcer);
   if (name === "stop") {
     onStop();
     return { message: "it finishes requests in flight, and stops" };
   }
   if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);
-  return request(guardian, name, isObject(query) ? query : {});
+  // Whoever can open the socket is the owner, so the name is a statement and not a proof.
+  return request(guardianOf({ who: typeof by === "string" ? by : "someone", from: "command" }), name, isObject(query) ? query : {});
 }
 
 /** Sends every announcement from now on, one per line. */
@@ -176,6 +184,7 @@ type RequestName = keyof Guardian;
 const REQUESTS: { readonly [name in RequestName]: true } = {
   status: true,
   log: true,
+  orders: true,
   inbox: true,
   deliveries: true,
   recording: true,
@@ -219,15 +228,15 @@ export interface ControlClient {
   close(): void;
 }
 
-/** Connects to the runtime that uses a store; undefined if there is none. Throws `Misconfigured` (`control_foreign`). */
-export async function connectControl(storePath: string, clock: Clock): Promise<ControlClient | undefined> {
+/** Connects to the runtime that uses a store, in the name of a person; undefined if there is none. Throws `Misconfigured` (`control_foreign`). */
+export async function connectControl(storePath: string, clock: Clock, by?: string): Promise<ControlClient | undefined> {
   const path = controlPath(storePath);
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (status === undefined || !status.isSocket()) return undefined;
   if (process.getuid !== undefined && status.uid !== process.getuid())
     throw new Misconfigured("control_foreign", "the control socket belongs to another user", { file: path });
   const socket = await open(path, clock);
-  return socket === undefined ? undefined : clientOn(socket);
+  return socket === undefined ? undefined : clientOn(socket, by);
 }
 
 /** A socket without a listener was left by a crash. */
@@ -244,7 +253,7 @@ async function open(path: string, clock: Clock): Promise<Socket | undefined> {
   return undefined;
 }
 
-function clientOn(socket: Socket): ControlClient {
+function clientOn(socket: Socket, by: string | undefined): ControlClient {
   const waiting: { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }[] = [];
   let follower: Listener | undefined;
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
@@ -267,7 +276,7 @@ function clientOn(socket: Socket): ControlClient {
     new Promise((resolve, reject) => {
       if (!socket.writable) return reject(new Retryable("control_lost", "the runtime has ended"));
       waiting.push({ resolve, reject });
-      socket.write(`${jsonLine({ protocol: PROTOCOL, do: name, with: query })}\n`);
+      socket.write(`${jsonLine({ protocol: PROTOCOL, do: name, with: query, by })}\n`);
     });
   return {
     guardian: remoteGuardian(ask),

@@ -18,7 +18,7 @@ import type { ApprovalShown, Explanation, Reason } from "./explanation.ts";
 import { APPROVAL_WANTED, showApproval, showEvent, waitForWord } from "./proposals.ts";
 import { frozenFor, hintFor, remedyOf, type Subject } from "./remedy.ts";
 import { stopsInForce } from "./stops-in-force.ts";
-import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
+import { showSpecialists, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
 import type { OpenBreaker } from "../gateway/breaker.ts";
 import { storedBreakers, type Breakers } from "../gateway/network-breakers.ts";
 import type { EventRow } from "../store/history.ts";
@@ -307,7 +307,8 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
   const { store, clock, parts, memberOf } = asking;
   // Where nothing runs, its rows say more than its definition: a member that never ran has no trouble.
   const member = parts === undefined ? undefined : await memberOf(handle);
-  const shown = await showSpecialist(store, clock, handle, member);
+  const [shown] = await showSpecialists(store, clock, { handle, ...(member === undefined ? {} : { members: [member] }) });
+  if (shown === undefined) throw new Refused("nothing_found", `there is no specialist "${handle}"`);
   const parked = shown.parked === undefined ? [] : [reasonOfPark(shown.parked)];
   const told =
     shown.cooldown === undefined

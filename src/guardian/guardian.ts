@@ -26,6 +26,8 @@ import type { Explanation } from "./explanation.ts";
 import { recordEvent, type Recording } from "./recording.ts";
 import { explain } from "./explain.ts";
 import type { KeptDelivery } from "../store/history.ts";
+import type { Caller, OrderRow } from "../store/orders.ts";
+import { PROGRAM, readOrders, recordOrders, type OrdersQuery } from "./record-orders.ts";
 
 export type Verdict = "happened" | "did-not" | "give-up";
 
@@ -35,6 +37,8 @@ export interface Guardian extends Controls, Words {
   status(query: Empty): Promise<Snapshot>;
   /** Actions, decisions and failures, newest first; `before` continues a page. */
   log(query: LogQuery): Promise<Page<LogEntry>>;
+  /** The orders given here, newest first: who gave each, when, from where and why, and its result. */
+  orders(query: OrdersQuery): Promise<Page<OrderRow>>;
   /** The newest events of one specialist with their payloads, newest first. */
   inbox(query: InboxQuery): Promise<readonly InboxEntry[]>;
   /** Webhook deliveries that nothing handled or understood, newest first. `kind` is the network's word. */
@@ -81,6 +85,8 @@ export interface GuardianOptions {
   readonly live?: { readonly runtime: Runtime; readonly startedAt: number; readonly baseUrl: string };
   /** The specialists of the definitions, if no runtime is running. */
   readonly members?: () => Promise<readonly Member[]>;
+  /** The person whose orders come by this interface; without one, the program. */
+  readonly caller?: Caller;
 }
 
 export function createGuardian(options: GuardianOptions): Guardian {
@@ -93,9 +99,10 @@ export function createGuardian(options: GuardianOptions): Guardian {
     memberOf: async (handle) =>
       live === undefined ? (await members?.())?.find(({ specialist }) => specialist.handle === handle) : live.runtime.member(handle),
   };
-  return {
+  const guardian: Guardian = {
     status: () => showStatus(defined({ store, clock, live })),
     log: (query) => readLog(store, query, clock.now()),
+    orders: (query) => readOrders(store, query),
     inbox: (query) => readInbox(store, query),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
@@ -116,6 +123,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
     ...words(context),
     ...decisions(context),
   };
+  return recordOrders(guardian, context, options.caller ?? PROGRAM);
 }
 
 function decisions(context: GuardianContext): Pick<Guardian, "retry" | "settle"> {

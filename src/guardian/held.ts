@@ -2,9 +2,7 @@
 import { foreignCode } from "../core/error-codes.ts";
 import { endsByTime, isWaitRule, type ReasonRule } from "../limits/wait-rules.ts";
 import { defined } from "../core/defined.ts";
-import type { HeldIntents } from "../store/history.ts";
-import type { Store } from "../store/store.ts";
-import type { Handle } from "../core/ids.ts";
+import type { HeldIntents } from "../store/overview.ts";
 import { APPROVAL_WANTED } from "./proposals.ts";
 import type { Reason } from "./explanation.ts";
 
@@ -17,8 +15,6 @@ export interface HeldShown {
   readonly until?: number;
 }
 
-const MAX_GROUPS = 50;
-
 interface LaneWait {
   readonly lane: string;
   readonly rule: ReasonRule;
@@ -26,8 +22,7 @@ interface LaneWait {
   readonly until: number;
 }
 
-export async function showHeld(store: Store, specialist: Handle, waits: readonly LaneWait[], now: number): Promise<readonly HeldShown[]> {
-  const groups = await store.held(specialist, MAX_GROUPS);
+export function showHeld(groups: readonly HeldIntents[], waits: readonly LaneWait[], now: number): readonly HeldShown[] {
   return groups.flatMap((group) => heldBy(group, waits, now));
 }
 

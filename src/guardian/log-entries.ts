@@ -7,6 +7,7 @@ import { knownSentAt } from "../outbox/sent-at.ts";
 import type { EventRow } from "../store/history.ts";
 import type { Store } from "../store/store.ts";
 import { MAX_LISTED, type Page } from "./page.ts";
+import { wordsIn } from "./search-words.ts";
 
 export interface LogQuery {
   readonly handle?: string;
@@ -14,6 +15,8 @@ export interface LogQuery {
   readonly kind?: string;
   /** Ms since the epoch. */
   readonly since?: number;
+  /** Words that all occur in an entry, or in the whole text of its action. */
+  readonly search?: string;
   /** Only entries before this one, for the next page: `next` of the previous page. */
   readonly before?: number;
   readonly limit: number;
@@ -70,10 +73,15 @@ export async function readLog(store: Store, query: LogQuery, now: number): Promi
   const bounded = Math.min(Math.max(1, limit), MAX_LISTED);
   const until = before === undefined ? undefined : Math.floor(before / PER_MS);
   const skip = before === undefined ? 0 : before % PER_MS;
-  const filter = defined({ specialist: handle === undefined ? undefined : asHandle(handle), since, until, limit: bounded + skip });
-  const [intents, failed] = await Promise.all([
-    store.intents(defined({ ...filter, operation: kind })),
+  const search = wordsIn(query.search);
+  const specialist = handle === undefined ? undefined : asHandle(handle);
+  const end = search === undefined ? undefined : await store.searchEnd(defined({ specialist, until }));
+  const from = end === undefined ? since : Math.max(end.at, since ?? 0);
+  const filter = defined({ specialist, since: from, until, search, limit: bounded + skip });
+  const [intents, failed, total] = await Promise.all([
+    store.intents(defined({ ...filter, operation: kind, after: end?.seq })),
     store.failedEvents(defined({ ...filter, kind })),
+    store.logTotal(defined({ specialist, kind, since, search })),
   ]);
   // Actions are listed at the time of their decision, which never changes.
   const placed = [
@@ -82,9 +90,11 @@ export async function readLog(store: Store, query: LogQuery, now: number): Promi
   ].toSorted((a, b) => b.at - a.at);
   const entries = placed.slice(skip, skip + bounded);
   const last = entries.at(-1);
-  if (last === undefined || entries.length < bounded) return { entries: entries.map(({ entry }) => entry) };
+  const page = defined({ entries: entries.map(({ entry }) => entry), total });
+  if (last === undefined || entries.length < bounded)
+    return end === undefined || end.at < (since ?? 0) ? page : { ...page, next: end.at * PER_MS };
   const told = placed.slice(0, skip + bounded).filter(({ at }) => at === last.at).length;
-  return { entries: entries.map(({ entry }) => entry), next: last.at * PER_MS + Math.min(told, PER_MS - 1) };
+  return { ...page, next: last.at * PER_MS + Math.min(told, PER_MS - 1) };
 }
 
 function actionOf(intent: Intent): ActionEntry {

@@ -6,6 +6,8 @@ export const MAX_LISTED = 1_000;
 export interface Page<Entry> {
   /** Newest first. */
   readonly entries: readonly Entry[];
+  /** How many there are on all pages, if they are counted. */
+  readonly total?: number;
   /** Pass it as `before` for the next page; absent on the last page. */
   readonly next?: number;
 }

@@ -16,7 +16,8 @@ import {
 } from "../limits/approvals.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import type { Intent } from "../outbox/intent.ts";
+import { follow } from "../outbox/follow-up.ts";
+import { rejection, type Intent } from "../outbox/intent.ts";
 import type { OpenApproval } from "../store/controls.ts";
 import type { EventRow } from "../store/history.ts";
 import type { Store } from "../store/store.ts";
@@ -150,11 +151,27 @@ export function words(context: GuardianContext): Words {
     async reject({ id, reason }) {
       const now = clock.now();
       const { intent } = await answerable(store, id, now);
-      const word = defined({ verdict: "rejected", reason });
+      const { member, trouble } = await authorOf(context, intent);
+      const events = member === undefined ? [] : follow(member, intent, rejection(reason), now).events;
+      const word = defined({ verdict: "rejected", reason, events });
       if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
-      return said("rejected", intent);
+      const { message } = said("rejected", intent);
+      return { message: trouble === undefined ? message : `${message}; its handler gets no receipt: ${trouble}` };
     },
   };
+}
+
+/** The author of an action, for a receipt. A rejection must work where the definitions do not load. */
+async function authorOf(
+  { memberOf }: GuardianContext,
+  { specialist }: Intent,
+): Promise<{ readonly member?: Member | undefined; readonly trouble?: string }> {
+  try {
+    return { member: await memberOf(specialist) };
+  } catch (error) {
+    if (error instanceof Misconfigured) return { trouble: error.message };
+    throw error;
+  }
 }
 
 /** The action of this id, if it can be answered. Throws `Refused` otherwise. */

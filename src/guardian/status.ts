@@ -12,7 +12,8 @@ import { lastWentOnAt } from "../outbox/sent-at.ts";
 import { OPEN, type Intent, type IntentState } from "../outbox/intent.ts";
 import type { Stop } from "../limits/verdict.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
-import type { Awaiting } from "../store/controls.ts";
+import type { Awaiting, Usage } from "../store/controls.ts";
+import type { SpecialistOverview } from "../store/overview.ts";
 import type { Store } from "../store/store.ts";
 import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
@@ -134,10 +135,15 @@ export interface Snapshot extends AllFailing {
   readonly drift: readonly DriftEntry[];
   /** Models that cannot be asked now, and why. */
   readonly models: readonly ModelWait[];
+  /** How many there are of each list above that is cut at its newest entries. */
+  readonly totals: { readonly [list in CutList]: number };
   readonly specialists: readonly SpecialistShown[];
   /** Undefined without a receiver. */
   readonly webhooks: WebhooksShown | undefined;
 }
+
+/** Lists of which a status has the newest entries only. */
+export type CutList = "approvals" | "parked" | "doubts" | "pending" | "undelivered" | "stopped" | "drift";
 
 const MAX_SHOWN = 100;
 
@@ -153,19 +159,19 @@ export async function showStatus({
 }): Promise<Snapshot> {
   const members = live?.runtime.members() ?? [];
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
-  const handles = new Set([...running.keys(), ...(await store.handles())]);
   const breakers = live?.runtime.parts.breakers ?? (await storedBreakers(store, clock));
   const now = clock.now();
-  const [stops, frozen, approvals, events, intents, doubts, pending, undelivered] = await Promise.all([
+  const [stops, frozen, approvals, events, eventCount, waits, specialists] = await Promise.all([
     stopsInForce(store, live?.runtime.parts.unkeptHalts),
     store.frozen(),
     store.openApprovals(MAX_SHOWN, now),
     store.parkedEvents(undefined, MAX_SHOWN),
-    store.intents({ states: ["parked"], limit: MAX_SHOWN }),
-    store.intents({ states: ["in_doubt"], limit: MAX_SHOWN }),
-    store.intents({ states: ["pending"], limit: MAX_SHOWN }),
-    undeliveredJobs(store),
+    store.parkedEventCount(),
+    store.waitingIntents(MAX_SHOWN),
+    showSpecialists(store, clock, { members }),
   ]);
+  const { parked, doubts, pending, undelivered } = waits;
+  const [stopped, drift] = [breakers.stops(), breakers.drift()];
   const failing = await showFailing(store);
   const lost = live?.runtime.parts.storeLost();
   return {
@@ -190,38 +196,26 @@ export async function showStatus({
         since: parkedAt,
         ...(failure === undefined ? {} : { isFailing: true as const }),
       })),
-      ...intents.map(waiting),
+      ...parked.rows.map(waiting),
     ],
-    doubts: doubts.map(waiting),
-    pending: pending.map(waiting),
-    undelivered: undelivered.map(waiting),
-    stopped: breakers.stops().slice(0, MAX_SHOWN),
-    drift: breakers.drift().slice(0, MAX_SHOWN),
+    doubts: doubts.rows.map(waiting),
+    pending: pending.rows.map(waiting),
+    undelivered: undelivered.rows.map(waiting),
+    stopped: stopped.slice(0, MAX_SHOWN),
+    drift: drift.slice(0, MAX_SHOWN),
+    totals: {
+      approvals: specialists.reduce((count, { awaiting }) => count + (awaiting?.count ?? 0), 0),
+      parked: eventCount + parked.total,
+      doubts: doubts.total,
+      pending: pending.total,
+      undelivered: undelivered.total,
+      stopped: stopped.length,
+      drift: drift.length,
+    },
     models: live?.runtime.parts.models?.waits() ?? [],
-    specialists: await Promise.all(
-      [...handles].sort().map(async (handle) => {
-        const trust = breakers.trust.of(handle);
-        return { ...(await showSpecialist(store, clock, handle, running.get(handle))), ...defined({ trust }) };
-      }),
-    ),
+    specialists: specialists.map((one) => ({ ...one, ...defined({ trust: breakers.trust.of(one.handle) }) })),
     webhooks: await live?.runtime.webhooks?.shown(),
   };
-}
-
-const DELIVERY = "jobs.submit";
-
-/** The last refused deliverable of each job that is ours and has no other one in progress. */
-async function undeliveredJobs(store: Store): Promise<readonly Intent[]> {
-  const refused = await store.intents({ operation: DELIVERY, states: ["refused"], limit: MAX_SHOWN });
-  if (refused.length === 0) return [];
-  const open = await store.intents({ operation: DELIVERY, states: OPEN, limit: MAX_SHOWN });
-  const jobOf = ({ specialist, target }: Intent): string => `${specialist} ${target}`;
-  const told = new Set(open.map(jobOf));
-  const last = refused.filter((intent) => !told.has(jobOf(intent)) && told.add(jobOf(intent)));
-  const watches = await Promise.all(
-    last.map(async ({ specialist, target }) => (target === undefined ? undefined : store.findWatch(specialist, "job", target))),
-  );
-  return last.filter((_, i) => watches[i]?.state === "assigned");
 }
 
 function waiting(intent: Intent): WaitingForPerson {
@@ -235,23 +229,52 @@ function waiting(intent: Intent): WaitingForPerson {
   });
 }
 
-/** A query must not advance the ledger's time: a wall clock set forward would free what still counts. */
-const AS_LAST_SEEN = 0;
+/** Specialists from their rows, and from memory while they run: as many queries for a thousand as for one. */
+export async function showSpecialists(
+  store: Store,
+  clock: Clock,
+  { members = [], handle }: { readonly members?: readonly Member[]; readonly handle?: string },
+): Promise<readonly SpecialistShown[]> {
+  const now = clock.now();
+  const only = handle === undefined ? undefined : asHandle(handle);
+  const [overview, usage] = await Promise.all([store.overview(now, only), store.usage(now, only)]);
+  const running = new Map(members.map((member) => [member.specialist.handle, member]));
+  const handles = only === undefined ? new Set([...overview.keys(), ...running.keys()]) : [only];
+  return [...handles]
+    .toSorted()
+    .map((one) => showOne(one, { rows: overview.get(one) ?? UNKNOWN, usage: usage.get(one), member: running.get(one), now }));
+}
 
-/** One specialist from its rows, and from memory while it runs. */
-export async function showSpecialist(store: Store, clock: Clock, handle: string, member?: Member): Promise<SpecialistShown> {
-  const specialist = asHandle(handle);
-  const [row, counts, jobs, money, keyId, sources, awaiting] = await Promise.all([
-    store.loadSpecialist(specialist),
-    store.counts(specialist),
-    store.jobCounts(specialist),
-    store.spent(specialist, clock.now()),
-    store.keyOf(specialist),
-    store.sources(specialist),
-    store.awaiting(specialist, clock.now()),
-  ]);
-  const use = keyId === undefined ? undefined : await store.quotaUse(keyId, AS_LAST_SEEN);
-  const trouble = member?.keyTrouble;
+/** The specialists that run, without those of the store that no longer do. */
+export async function showRunning(
+  { store, runtime }: { readonly store: Store; readonly runtime: Pick<Runtime, "members"> },
+  clock: Clock,
+): Promise<readonly SpecialistShown[]> {
+  const members = runtime.members();
+  const running = new Set<string>(members.map(({ specialist }) => specialist.handle));
+  return (await showSpecialists(store, clock, { members })).filter(({ handle }) => running.has(handle));
+}
+
+/** A specialist that has no rows yet. */
+const UNKNOWN: SpecialistOverview = {
+  row: { accountId: undefined, parked: undefined },
+  counts: [],
+  jobs: {},
+  sources: [],
+  awaiting: undefined,
+  held: [],
+};
+
+interface Known {
+  readonly rows: SpecialistOverview;
+  readonly usage: Usage | undefined;
+  readonly member: Member | undefined;
+  readonly now: number;
+}
+
+function showOne(handle: string, { rows, usage, member, now }: Known): SpecialistShown {
+  const { row, counts, awaiting } = rows;
+  const use = usage?.quota;
   const waits = [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait }));
   return {
     handle,
@@ -266,19 +289,19 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     },
     ...(awaiting === undefined ? {} : { awaiting }),
     quota: use === undefined ? undefined : { hour: pick(use.hour), day: pick(use.day) },
-    cooldown: use === undefined || use.parkedUntil <= clock.now() ? undefined : { until: use.parkedUntil, reason: use.parkReason },
-    money: moneyOf(money, member),
-    jobs: sum(jobs.map(({ state, count }) => [state, count])),
+    cooldown: use === undefined || use.parkedUntil <= now ? undefined : { until: use.parkedUntil, reason: use.parkReason },
+    money: moneyOf(usage?.money ?? [], member),
+    jobs: rows.jobs,
     waits,
     ...(typeof member?.handling === "object" ? { failing: member.handling } : {}),
-    held: await showHeld(store, specialist, waits, clock.now()),
+    held: showHeld(rows.held, waits, now),
     // The running member is more current than the row.
     parked:
       member === undefined
         ? row.parked && { code: foreignCode(row.parked.code), message: row.parked.message, since: row.parked.at }
-        : parkedBy(trouble),
-    sources: sources.map(({ name, dueAt, cursor }) => {
-      const list = readListState(cursor, clock.now());
+        : parkedBy(member.keyTrouble),
+    sources: rows.sources.map(({ name, dueAt, cursor }) => {
+      const list = readListState(cursor, now);
       return { name, dueAt, gaps: list.gaps, readFailure: reportedReadFailure(list) };
     }),
   };

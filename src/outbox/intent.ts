@@ -124,6 +124,11 @@ export function isDecidable(state: IntentState): boolean {
   return originsOf("settle", "confirmed").includes(state);
 }
 
+/** The end of an action that the Guardian rejected; its author is told the reason. */
+export function rejection(reason = "the Guardian rejected it") {
+  return { state: "cancelled", code: "approval_rejected", message: reason } as const;
+}
+
 /** Sending time of an intent dated by a clock that was ahead: unknown, so before everything. */
 export const UNDATED = 0;
 

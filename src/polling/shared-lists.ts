@@ -146,11 +146,14 @@ export function createSharedLists(random: Random): SharedLists {
         known.last = { key, ids, openJobs, standings, at };
       }
       known.seen = withSeen(before, ids);
-      if (known.seen === before || !isShared(known.sharing)) return [];
-      const seen = new Set(before);
-      return items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id));
+      return known.seen === before || !isShared(known.sharing) ? [] : newItems(items, before);
     },
   };
+}
+
+function newItems(items: readonly NetworkRecord[], before: readonly string[]): readonly NetworkRecord[] {
+  const seen = new Set(before);
+  return items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id));
 }
 
 /** Open jobs with their deadlines, and the statuses of the others. */

@@ -16,11 +16,11 @@ export function warnRestored(log: Logger, from: number, doubts: number): void {
 }
 
 /** Warns of jobs owed by renamed or removed specialists: only their definitions know how to do them. */
-export async function warnLeftBehind(log: Logger, store: Store, running: ReadonlySet<Handle>): Promise<void> {
-  for (const handle of await store.handles()) {
+export async function warnLeftBehind(log: Logger, store: Store, running: ReadonlySet<Handle>, now: number): Promise<void> {
+  for (const [handle, { counts }] of await store.overview(now)) {
     if (running.has(handle)) continue;
     const jobs = (await store.openWatches(handle, "job", MAX_JOBS)).length;
-    const waiting = (await store.counts(handle)).reduce((sum, { state, count }) => sum + (TIMED.includes(state) ? count : 0), 0);
+    const waiting = counts.reduce((sum, { state, count }) => sum + (TIMED.includes(state) ? count : 0), 0);
     if (jobs + waiting === 0) continue;
     log.warn(`${handle} no longer has a definition, and leaves unfinished work behind`, {
       jobs,

@@ -24,7 +24,8 @@ export function checkNames<Options extends object>(given: Options, names: NamesO
 
 /** Throws `Misconfigured` (`set_unknown`). */
 export function checkSet(set: string): void {
-  if (!SETS.some((one) => one === set)) throw new Misconfigured("set_unknown", `there is no set ${JSON.stringify(set)}`, { expected: SETS.join(" or ") });
+  if (!SETS.some((one) => one === set))
+    throw new Misconfigured("set_unknown", `there is no set ${JSON.stringify(set)}`, { expected: SETS.join(" or ") });
 }
 
 /** A definition as a person exports it: not its promise, and not the whole module. Throws `Misconfigured` (`default_async`, `default_missing`). */

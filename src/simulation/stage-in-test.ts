@@ -98,7 +98,9 @@ const VISITOR = "ada";
 
 /** Opens a stage, on which the specialists have just started. End it by `stop`, or by `await using`. */
 export async function stage(options: TestStageOptions): Promise<TestStage> {
-  const { situation = "empty", set = "b", specialists: definitions = [], fetch: _answers, crowd, ...rest } = options;
+  const { situation = "empty", set = "b", specialists: definitions, fetch: _answers, crowd, ...rest } = options;
+  if (!Array.isArray(definitions) || definitions.length === 0)
+    throw new Misconfigured("specialists_empty", "expected at least one specialist on the stage, got none");
   definitions.forEach(checkDefinition);
   checkNames(options, OPTIONS);
   if (!Object.hasOwn(SITUATIONS, situation))
@@ -106,7 +108,6 @@ export async function stage(options: TestStageOptions): Promise<TestStage> {
       expected: `one of ${Object.keys(SITUATIONS).join(", ")}`,
     });
   const specialists = checkedDefinitions(definitions);
-  if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist on the stage, got none");
   const { residents, assume, faults = [] }: Setting = SITUATIONS[situation];
   const profile = options.profile ?? shippedProfile(set);
   for (const { tier } of specialists) limitsOf(tier, profile); // throws for a tier that the network does not have

@@ -53,7 +53,8 @@ export function createStagePromises(staged: Judged): StagePromises {
     },
     async repliesOnceTo(post, handle) {
       const id: unknown = isObject(post) ? post["id"] : undefined;
-      if (typeof id !== "string") fail(`repliesOnceTo: expected a post, got ${isPromise(post) ? "a promise: await it" : typeof post}`, post);
+      if (typeof id !== "string")
+        fail(`repliesOnceTo: expected a post, got ${isPromise(post) ? "a promise: await it" : typeof post}`, post);
       const replies = staged.effects(handle).filter(({ operation, target }) => operation === "posts.reply" && target === id);
       if (replies.length === 1) return;
       const who = handle ?? staged.handles.join(", ");

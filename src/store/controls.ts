@@ -1,4 +1,5 @@
 /** Store interface of the Guardian's controls: keys with their limits, money, halts, pauses and approvals. */
+import type { NewEvent } from "../contract/event.ts";
 import type { Attempt, Intent } from "../outbox/intent.ts";
 import type { IntentId, Handle, KeyId } from "../core/ids.ts";
 import type { Approval, Shown } from "../limits/approvals.ts";
@@ -31,13 +32,33 @@ export interface Awaiting {
 /** The Guardian's answer. An approval is bound to what was shown. */
 export type Word =
   | { readonly verdict: "approved"; readonly shown: Shown; readonly reason?: string }
-  | { readonly verdict: "rejected"; readonly reason?: string };
+  | {
+      readonly verdict: "rejected";
+      readonly reason?: string;
+      /** The receipt for its author. */
+      readonly events?: readonly NewEvent[];
+    };
 
 export interface SpentRow {
   readonly currency: string;
   readonly heldMicros: Micros;
   readonly postedMicros: Micros;
   readonly dayMicros: Micros;
+}
+
+/** Usage of a key, and its cooldown. */
+export interface KeyUse {
+  readonly hour: QuotaUse;
+  readonly day: QuotaUse;
+  readonly parkedUntil: number;
+  readonly parkReason: string;
+}
+
+export interface Usage {
+  /** By currency; `dayMicros` is the sum of held and posted amounts in the Guardian's present day. */
+  readonly money: readonly SpentRow[];
+  /** Undefined for a specialist whose key was never registered. */
+  readonly quota: KeyUse | undefined;
 }
 
 /** An account whose action cost more than its hold. */
@@ -53,14 +74,11 @@ export interface ControlStore {
   registerKey(handle: Handle, key: KeyId, quota: { readonly limits: TierLimits; readonly floors: LaneFloors }, now: number): Promise<void>;
   keyOf(handle: Handle): Promise<KeyId | undefined>;
   /** Usage of a key by hour and day; undefined for a key never registered. */
-  quotaUse(
-    key: KeyId,
-    now: number,
-  ): Promise<{ readonly hour: QuotaUse; readonly day: QuotaUse; readonly parkedUntil: number; readonly parkReason: string } | undefined>;
+  quotaUse(key: KeyId, now: number): Promise<KeyUse | undefined>;
   /** Requests a day that one lane of a key may plan with now. */
   laneBudget(key: KeyId, lane: Lane, now: number): Promise<number>;
-  /** Held and posted amounts by currency; `dayMicros` is their sum in the Guardian's present day. */
-  spent(handle: Handle, now: number): Promise<readonly SpentRow[]>;
+  /** Money and quota of every specialist that has run here, or of one, in a fixed number of queries. */
+  usage(now: number, handle?: Handle): Promise<ReadonlyMap<Handle, Usage>>;
   /** Sets a halt or pause; resolves once it is on disk, so that nothing is admitted afterwards. */
   stop(kind: "halt" | "pause", scope: string, reason: string, now: number): Promise<void>;
   /** Returns false if there was none. */
@@ -77,8 +95,6 @@ export interface ControlStore {
 export interface ApprovalStore {
   /** Approvals that can still be answered, the longest asked first. */
   openApprovals(limit: number, now: number): Promise<readonly OpenApproval[]>;
-  /** Number of one specialist's actions that can be answered; undefined if there is none. */
-  awaiting(handle: Handle, now: number): Promise<Awaiting | undefined>;
   /** The approval of an intent, answered or not; undefined if none was requested. */
   approvalOf(intent: IntentId): Promise<Approval | undefined>;
   /** Returns false and changes nothing if the intent cannot be answered, or if an approval is about other rows than the present ones. */

@@ -1,4 +1,4 @@
-/** Store interface of history for people: events, intents, counts and kept deliveries. No decision depends on it. */
+/** Store interface of history for people: events, intents and kept deliveries. No decision depends on it. */
 import type { Handle } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import type { Intent, IntentState } from "../outbox/intent.ts";
@@ -45,17 +45,6 @@ export interface Failing {
   readonly eventCount: number;
 }
 
-export interface HeldIntents {
-  readonly operation: string;
-  readonly lane: string;
-  readonly state: "ready" | "proposed";
-  /** Undefined if it was not delayed itself: its lane may wait. */
-  readonly code: string | undefined;
-  readonly message: string | undefined;
-  readonly count: number;
-  readonly nextAt: number;
-}
-
 /** A webhook delivery that nothing handled or understood, while its body is kept. */
 export interface KeptDelivery {
   readonly seq: number;
@@ -87,6 +76,17 @@ export interface Retention {
 /** Rows that a query for one specialist's newest events looks at: no index orders them, and a store may hold millions. */
 export const MAX_EVENTS_LOOKED_AT = 20_000;
 
+/** Intents that one search for words reads: it takes 0.1 s of the process that sends. */
+export const MAX_SEARCHED = 50_000;
+
+export interface LogFilter {
+  readonly specialist?: Handle;
+  /** An operation or kind of event, or a noun. */
+  readonly kind?: string;
+  readonly since?: number;
+  readonly search?: readonly string[];
+}
+
 /** Queries for people; no decision depends on them. */
 export interface HistoryStore {
   /** Every specialist that has run here. */
@@ -107,6 +107,8 @@ export interface HistoryStore {
     readonly since?: number;
     /** Not after this. */
     readonly until?: number;
+    /** Words that all occur in its id, kind or failure. */
+    readonly search?: readonly string[];
     readonly limit: number;
   }): Promise<readonly EventRow[]>;
   /** The event that led to an intent, while it is stored. */
@@ -122,11 +124,18 @@ export interface HistoryStore {
     /** An id of the network: of the target, of the created object, or of the thread. */
     readonly object?: string;
     readonly states?: readonly IntentState[];
+    /** Words that all occur in its id, operation, target, input, code or message. */
+    readonly search?: readonly string[];
+    /** Only those with a higher number. */
+    readonly after?: number;
     readonly limit: number;
   }): Promise<readonly Intent[]>;
-  /** Intents that are ready or wait for approval, by operation, lane and delaying rule, with the first time of each. */
-  held(specialist: Handle, limit: number): Promise<readonly HeldIntents[]>;
-  counts(specialist: Handle): Promise<readonly { readonly operation: string; readonly state: IntentState; readonly count: number }[]>;
+  /** Number of intents and failed events of the log; undefined for a time or words if more than {@link MAX_SEARCHED} are stored. */
+  logTotal(filter: LogFilter): Promise<number | undefined>;
+  /** The first intent after the newest {@link MAX_SEARCHED} until a time: a search ends before it. Undefined if there are not as many. */
+  searchEnd(
+    filter: Pick<LogFilter, "specialist"> & { readonly until?: number },
+  ): Promise<{ readonly seq: number; readonly at: number } | undefined>;
   /** Newest first. */
   keptDeliveries(filter: {
     readonly specialist?: Handle;
@@ -136,5 +145,4 @@ export interface HistoryStore {
   }): Promise<readonly KeptDelivery[]>;
   /** One of them, with its body. */
   keptDelivery(seq: number): Promise<(KeptDelivery & { readonly body: Uint8Array }) | undefined>;
-  jobCounts(specialist: Handle): Promise<readonly { readonly state: string; readonly count: number }[]>;
 }

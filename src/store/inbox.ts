@@ -81,4 +81,5 @@ export interface InboxStore {
    */
   retryFailed(specialist: Handle | undefined, which: Retried, now: number): Promise<number>;
   parkedEvents(specialist: Handle | undefined, limit: number): Promise<readonly ParkedEvent[]>;
+  parkedEventCount(): Promise<number>;
 }

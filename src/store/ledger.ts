@@ -29,7 +29,7 @@ export function ledgerOf(store: Ledger): Ledger {
     keyOf: (handle) => store.keyOf(handle),
     quotaUse: (key, now) => store.quotaUse(key, now),
     laneBudget: (key, lane, now) => store.laneBudget(key, lane, now),
-    spent: (handle, now) => store.spent(handle, now),
+    usage: (now, handle) => store.usage(now, handle),
     stop: (kind, scope, reason, now) => store.stop(kind, scope, reason, now),
     lift: (kind, scope) => store.lift(kind, scope),
     stops: () => store.stops(),

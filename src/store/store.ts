@@ -5,6 +5,8 @@ import type { RunStore } from "./runs.ts";
 import type { Ledger } from "./ledger.ts";
 import type { SpecialistStore } from "./specialists.ts";
 import type { ApprovalStore } from "./controls.ts";
+import type { OrderStore } from "./orders.ts";
+import type { OverviewStore } from "./overview.ts";
 import type { HistoryStore, Retention } from "./history.ts";
 import type { NetworkStateStore } from "./network-state.ts";
 import type { DeliveryStore } from "./deliveries.ts";
@@ -37,6 +39,8 @@ export interface Store
     ApprovalStore,
     SpecialistStore,
     HistoryStore,
+    OverviewStore,
+    OrderStore,
     NetworkStateStore {
   /** At the start, before any admission: work that a crash interrupted becomes in doubt, counted, or ready again. */
   recover(now: number, firstCheckMs: number): Promise<Recovered>;

@@ -22,7 +22,7 @@ test("the newest action stands last, and older pages are named", async () => {
   const { stdout } = await run("log", "--lines", "2");
   const shown = [...stdout.matchAll(/\bi(\d)\b/g)].map(([id]) => id);
   expect(shown).toHaveLength(2);
-  expect(stdout).toContain("older ones: retinue log --before ");
+  expect(stdout).toContain("older ones: the same with --before ");
   const { said } = await json("log", "--lines", "2");
   const next = JSON.stringify(said["next"]);
   const rest = await json("log", "--before", next);
@@ -42,4 +42,24 @@ test.each([
 ])("%j is a mistake", async (args, error) => {
   const { code, said } = await (await posts(1)).json("log", ...args);
   expect([code, errorOf(said)["code"]]).toEqual([2, error]);
+});
+
+test("a log that is cut names the number of all, and words narrow it", async () => {
+  const { run, json } = await posts(5);
+  expect((await run("log", "--lines", "2")).stdout).toContain("2 of 5");
+  expect((await json("log", "--lines", "2")).said["total"]).toBe(5);
+  const { said } = await json("log", "--search", "I3 posts.create");
+  expect([said["total"], said["entries"]]).toMatchObject([1, [{ id: "i3" }]]);
+});
+
+test("orders given at the shell are listed with who gave them, and their reasons", async () => {
+  const { run, json } = await posts(1);
+  expect((await run("log", "--orders")).stdout).toBe("no orders yet\n");
+  await run("halt", "--reason", "a look first");
+  await run("pause", "nobody");
+  const { stdout } = await run("log", "--orders");
+  expect(stdout).toMatch(/halt +everyone +a look +halted: no specialist writes/);
+  expect(stdout).toMatch(/pause +nobody +- +specialist_unknown: there is no/);
+  const { said } = await json("log", "--orders", "--kind", "halt");
+  expect([said["total"], said["entries"]]).toMatchObject([1, [{ what: "halt", from: "command", why: "a look first" }]]);
 });

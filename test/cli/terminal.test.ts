@@ -39,6 +39,7 @@ const gap = { after: WORD, before: WORD, since: AT, until: AT };
 const SNAPSHOT: Snapshot = {
   at: AT,
   running: { pid: 1, since: AT, baseUrl: WORD, set: "b" },
+  totals: { approvals: 1, parked: 1, doubts: 1, pending: 1, undelivered: 1, stopped: 1, drift: 1 },
   failing: [failingShown(WORD, AT)],
   failingCounts: { events: 2, groups: 1 },
   halts: [{ scope: WORD, since: AT, reason: WORD }],
@@ -164,12 +165,15 @@ const CALLS: { readonly [operation: string]: CallResult } = {
   "posts.create": { kind: "write", intent: WORD, state: "ready", created: WORD, code: WORD, message: WORD, until: AT },
 };
 
+const ORDER = { seq: 1, at: AT, who: WORD, from: "command", what: WORD, subject: WORD, why: WORD, result: WORD, code: WORD } as const;
+
 /** A Guardian all of whose words are hostile. */
 function hostileGuardian(): Guardian {
   const hostile = async () => ({ message: HOSTILE });
   const page = (entries: readonly LogEntry[]) => ({ entries: poisoned(entries, ["about", "state"]), next: 1 });
   return {
     status: async () => poisoned(SNAPSHOT, ["set", "lane", "severity", "tier"]),
+    orders: async () => ({ entries: [poisoned(ORDER, ["from"])], next: 1, total: 2 }),
     inbox: async () => [],
     log: async () => page([failureEntry(WORD, AT), ...STATES.map((state) => ({ ...ENTRY, state }))]),
     deliveries: async () => ({ entries: [poisoned(DELIVERY)], next: 1 }),
@@ -209,7 +213,7 @@ const ANNOUNCED: Announcements = {
   delivery: { ...about, kind: WORD, state: "parked", fresh: 0, message: WORD },
   run: { ...about, event: WORD, kind: WORD, result: "failed", intents: 0, message: WORD },
   intent: { ...about, id: WORD, operation: WORD, state: "refused", target: WORD, words: WORD, code: WORD, message: WORD },
-  request: { ...about, operation: WORD, outcome: WORD, status: 200, tookMs: 1 },
+  request: { ...about, operation: WORD, lane: WORD, outcome: WORD, status: 200, tookMs: 1 },
   job: { ...about, job: WORD, state: "paid", title: WORD },
   wait: { ...about, lane: WORD, rule: WORD, until: AT + 5, message: WORD },
   parked: { ...about, code: WORD, message: WORD },
@@ -224,7 +228,7 @@ async function hostileStore(context: TestContext) {
   const announcer = createAnnouncer();
   const control = await serveControl({
     path: controlPath(path),
-    guardian: hostileGuardian(),
+    guardianOf: hostileGuardian,
     announcer,
     log: silentLogger(),
     onStop: () => undefined,
@@ -241,6 +245,7 @@ async function hostileStore(context: TestContext) {
 const COMMANDS: readonly (readonly string[])[] = [
   ["status"],
   ["log"],
+  ["log", "--orders"],
   ["log", "--record", "event"],
   ["deliveries"],
   ["deliveries", "1"],

@@ -32,6 +32,10 @@ test("health is told to anybody, status to the token alone, and the token to nob
     status: 200,
     body: { running: { pid: run.pid }, specialists: [{ handle: "scout", tier: "pro" }] },
   });
+  expect(await ask(`${url}/metrics`)).toMatchObject({ status: 401, body: { error: { code: "token_wrong" } } });
+  const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  expect([metrics.status, metrics.headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+  expect(await metrics.text()).toMatch(/^retinue_runs_total\{specialist="scout",result="finished"\} 1$/m);
   expect(await ask(`${url}/nothing`)).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
 
   lab.network.regenerateKey("scout");

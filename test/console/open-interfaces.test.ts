@@ -1,7 +1,9 @@
 /** Interfaces of a running runtime: opened as the settings say, all or none, and closed together. */
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { openSurfaces, type Surfaces } from "../../src/console/open-interfaces.ts";
@@ -24,7 +26,7 @@ async function surfaces(env: { readonly [name: string]: string } = {}) {
     openSurfaces({
       config,
       runtime,
-      guardian,
+      guardianOf: () => guardian,
       announcer: runtime.announcer,
       log: silentLogger(),
       scrubber,
@@ -43,6 +45,24 @@ test("commands find the runtime by its store, and may stop it; without a port th
   await expect.poll(() => stops).toEqual(["stop"]);
   await opened.close();
   expect([existsSync(controlPath(path)), await connectControl(path, systemClock())]).toEqual([false, undefined]);
+});
+
+test("without a port nothing of the console is loaded, nor its packages", () => {
+  const loaded = execFileSync(
+    process.execPath,
+    [
+      "--conditions=retinue-source",
+      "--input-type=module",
+      "--eval",
+      `import { registerHooks } from "node:module";
+       const seen = [];
+       registerHooks({ load(url, context, next) { seen.push(url); return next(url, context); } });
+       await import(${JSON.stringify(pathToFileURL(join(import.meta.dirname, "../../src/cli/session.ts")).href)});
+       console.log(JSON.stringify(seen.filter((url) => /prom-client|node_modules.fastify|src.signals|console.console/.test(url))), seen.length);`,
+    ],
+    { encoding: "utf8" },
+  );
+  expect(loaded).toMatch(/^\[\] \d{3}/);
 });
 
 test("a store in memory has no socket", async () => {

@@ -13,6 +13,7 @@ import { createGuardian, type Guardian } from "../../src/guardian/guardian.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { spentBy } from "../harness/spent-by.ts";
 
 const SCOUT = asHandle("scout");
 const KEY = asKeyId("k1");
@@ -78,7 +79,7 @@ async function desk(): Promise<Desk> {
     await store.moveIntent({ seq: row?.seq ?? 0, by: "read-back", change, now: clock.now() });
   };
   const spent = async () => {
-    const [row] = await store.spent(SCOUT, clock.now());
+    const [row] = await spentBy(store, SCOUT, clock.now());
     return { posted: row?.postedMicros ?? 0, held: row?.heldMicros ?? 0 };
   };
   return { store, guardian: createGuardian({ store, clock, members: async () => [] }), inDoubt, isParked, spent };

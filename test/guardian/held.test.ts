@@ -5,8 +5,10 @@ import { heldText, showHeld, withHeld, type HeldShown } from "../../src/guardian
 import type { Reason } from "../../src/guardian/explanation.ts";
 import { asIntentId } from "../../src/core/ids.ts";
 import { decide } from "../harness/builders.ts";
-import { desk, SCOUT } from "../harness/guardian-over-store.ts";
+import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 import { propose } from "../harness/proposed.ts";
+
+const held = async (on: Desk["on"], store: Desk["store"], now: number) => (await on(store.overview(now))).get(SCOUT)?.held ?? [];
 
 const group = (over: Partial<HeldShown> = {}): HeldShown => ({
   operation: "posts.create",
@@ -28,11 +30,11 @@ test("actions are grouped by operation and rule: their own, that of their lane, 
   await on(propose(store, { id: "p1", input: { content: "x" }, now: clock.now() }));
   const until = clock.now() + MINUTE;
   const waits = [{ lane: "act", rule: "quota_window", message: "the hour is full", until }] as const;
-  expect(await on(showHeld(store, SCOUT, waits, clock.now()))).toEqual([
+  expect(showHeld(await held(on, store, clock.now()), waits, clock.now())).toEqual([
     { operation: "posts.create", rule: "quota_window", message: "the hour is full", count: 3, until },
     { operation: "posts.reply", rule: "approval_wanted", message: "the Guardian's approval", count: 1 },
   ]);
-  expect(await on(showHeld(store, SCOUT, [], clock.now()))).toHaveLength(1);
+  expect(showHeld(await held(on, store, clock.now()), [], clock.now())).toHaveLength(1);
 });
 
 test("an action that was delayed itself says its own rule until its time, and that of its lane afterwards", async () => {
@@ -42,9 +44,9 @@ test("an action that was delayed itself says its own rule until its time, and th
   const change = { state: "ready", nextAt, code: "spend_cap", message: "the day is spent" } as const;
   await on(store.moveIntent({ seq: intent?.seq ?? 0, by: "outbox", change, now: clock.now() }));
   const waits = [{ lane: "act", rule: "paused", message: "paused: rest", until: nextAt }] as const;
-  expect(await on(showHeld(store, SCOUT, waits, clock.now()))).toMatchObject([{ rule: "spend_cap", until: nextAt }]);
+  expect(showHeld(await held(on, store, clock.now()), waits, clock.now())).toMatchObject([{ rule: "spend_cap", until: nextAt }]);
   await clock.advance(MINUTE);
-  const [later] = await on(showHeld(store, SCOUT, waits, clock.now()));
+  const [later] = showHeld(await held(on, store, clock.now()), waits, clock.now());
   expect([later?.rule, later?.until]).toEqual(["paused", undefined]);
 });
 

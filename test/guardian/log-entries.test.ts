@@ -1,8 +1,13 @@
 /** The log: actions and failed handlings in order of time, and its pages neither repeat nor leave out one. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { asIntentId } from "../../src/core/ids.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { readLog, type LogEntry, type LogQuery } from "../../src/guardian/log-entries.ts";
+import { systemRandom } from "../../src/core/random.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { MAX_SEARCHED } from "../../src/store/history.ts";
+import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { decide } from "../harness/builders.ts";
 import { desk, type Desk } from "../harness/guardian-over-store.ts";
 
@@ -81,4 +86,42 @@ test("an action that expired while nothing ran is shown as expired", async () =>
 test("a limit is held within bounds", async () => {
   const here = await filled();
   expect([(await read(here, { limit: 0 })).entries.length, (await read(here, { limit: -5 })).entries.length]).toEqual([1, 1]);
+});
+
+test("words are found in the whole text of an action and in the reason of a failure, with quotes, percent and case", async () => {
+  const here = await filled();
+  const { clock, store, on } = here;
+  const content = `${"long ".repeat(200)}He said "100% \\ sure" at the END`;
+  await on(decide(store, clock.now(), [{ id: asIntentId("said"), conflictKey: "said", input: { content } }]));
+  const found = async (search: string) => ids((await read(here, { search })).entries);
+  expect(await found('"100% \\ end')).toEqual(["said"]);
+  expect(await found("100_")).toEqual([]);
+  expect(await found("no model e1")).toEqual(["e1"]);
+  expect((await read(here, { search: "post.created" })).total).toBe(2);
+});
+
+test("each page has the number of all entries", async () => {
+  const here = await filled();
+  expect((await read(here, { limit: 2 })).total).toBe(9);
+  expect((await read(here, { kind: "posts", limit: 2 })).total).toBe(6);
+  expect((await read(here, { since: here.clock.now() - SECOND })).total).toBe(3);
+});
+
+test("a search ends at a bound, and continues with older actions", async () => {
+  const database = openDatabase(MEMORY);
+  onTestFinished(() => database.close());
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  database.db.exec(`
+    INSERT INTO intent (seq, id, specialist, event_seq, ordinal, operation, input, effect, lane, conflict_key, state, created_at, settled_at, last)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MAX_SEARCHED + 10})
+    SELECT i, 'i' || i, 'scout', 0, 0, 'posts.create', '{"content":"' || iif(i % 10 = 3, 'wanted', 'other') || '"}', 'reconciled', 'act', i, 'confirmed', i, i, 0 FROM n`);
+  const store = openSqliteStore({ path: MEMORY, database, clock, random: systemRandom() });
+  onTestFinished(() => clock.run(store.close()));
+  const look = (query: Partial<LogQuery>) => clock.run(readLog(store, { limit: 1_000, search: "wanted", ...query }, clock.now()));
+  const newest = await look({ search: "wanted i13" });
+  expect([newest.total, ids(newest.entries).at(-1)]).toEqual([undefined, "i13"]);
+  const none = await look({ search: "nothing" });
+  expect([none.entries.length, none.next]).toEqual([0, 10 * 1_000]);
+  const older = await look({ search: "wanted", ...(none.next === undefined ? {} : { before: none.next }) });
+  expect([ids(older.entries), older.next]).toEqual([["i3"], undefined]);
 });

@@ -4,7 +4,7 @@ import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { credits, DAY } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { showSpecialist, showStatus } from "../../src/guardian/status.ts";
+import { showSpecialists, showStatus } from "../../src/guardian/status.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -47,8 +47,8 @@ test("looking at the quota and pruning under a clock set forward frees nothing",
   await clock.run(store.complete({ attempt: admission.attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
   clock.jump(2 * DAY);
   await clock.run(store.prune(clock.now(), DEFAULT_RETENTION));
-  const shown = await clock.run(showSpecialist(store, clock, "scout"));
-  expect(shown.quota).toEqual({ hour: { used: 1, limit: 2 }, day: { used: 1, limit: 10 } });
+  const [shown] = await clock.run(showSpecialists(store, clock, {}));
+  expect(shown?.quota).toEqual({ hour: { used: 1, limit: 2 }, day: { used: 1, limit: 10 } });
 });
 
 test("a store that nothing has used is an empty status", async () => {
@@ -114,10 +114,10 @@ test("a deliverable that was refused is listed while its job is ours and no othe
 test("a running specialist shows its own trouble, waits and caps; a stopped one its row", async () => {
   const { clock, store, on } = desk();
   await on(store.suspend(SCOUT, { code: "key_refused", message: "401" }, clock.now()));
-  expect((await on(showSpecialist(store, clock, "scout"))).parked).toEqual({ code: "key_refused", message: "401", since: clock.now() });
+  expect((await on(showSpecialists(store, clock, {})))[0]?.parked).toEqual({ code: "key_refused", message: "401", since: clock.now() });
   const member = memberOf({ spend: { perDay: credits(5) } });
   member.waits = new Map([["act", { until: 9, since: 1, rule: "quota_window", message: "full" }]]);
-  const shown = await on(showSpecialist(store, clock, "scout", member));
+  const [shown] = await on(showSpecialists(store, clock, { members: [member] }));
   expect(shown).toMatchObject({
     parked: undefined,
     waits: [{ lane: "act", rule: "quota_window" }],

@@ -20,6 +20,7 @@ import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { post, scriptedModel, type Script, type ScriptedModel } from "../../src/testing.ts";
+import { spentBy } from "./spent-by.ts";
 
 /** The highest cost of a call of this desk is below this, in millionths. */
 export const CAP_MICROS = 1_000_000;
@@ -95,7 +96,7 @@ export async function modelDesk({
     ask: (content = "How long does green tea steep?", by = member, signal = new AbortController().signal) =>
       models.ask(by, { kind: "post.created", payload: JSON.parse(JSON.stringify(post({ content }))) }, { model: "small" }, signal),
     async spent() {
-      const [usd] = await store.spent(asHandle("helper"), clock.now());
+      const [usd] = await spentBy(store, asHandle("helper"), clock.now());
       return [usd?.heldMicros ?? 0, usd?.postedMicros ?? 0];
     },
     pass: (ms) => void (ahead += ms),

@@ -109,7 +109,7 @@ async function served(): Promise<string> {
 }
 
 test("the table names every scenario for servers", { timeout: 30_000 }, async () => {
-  const listed = [...(await suite("list", "--server")).matchAll(/^ +- (\S+)/gm)].map(([, name]) => name);
+  const listed = [...(await suite("list", "--server")).matchAll(/^ +- (\S+)/gm)].map(([, name]) => String(name));
   expect(Object.keys(SCENARIOS).toSorted()).toEqual(listed.toSorted());
 });
 
@@ -135,7 +135,7 @@ test("every other scenario needs a thing that this server neither has nor declar
   expect(offered).toEqual(expect.arrayContaining(["posts_list", "retinue://inbox", "retinue://why/{id}", "tools", "resources"]));
   for (const [scenario, needs] of Object.entries(SCENARIOS)) {
     if (needs === "passes") continue;
-    const [[name = "", value]] = Object.entries(needs) as [[string, unknown]];
+    const [[name, value]] = Object.entries(needs) as [[string, unknown]];
     expect([scenario, offered]).not.toEqual([scenario, expect.arrayContaining([typeof value === "string" ? value : name])]);
   }
 });

@@ -21,6 +21,7 @@ import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { plainLink } from "../harness/plain-transport.ts";
 import { virtualRuntime } from "../harness/harness.ts";
+import { spentBy } from "../harness/spent-by.ts";
 
 const SCOUT = asHandle("scout");
 
@@ -96,7 +97,7 @@ function project(seed = 5) {
       await clock.run(runtime.stop());
       const [scout] = runtime.members();
       const use = scout?.keyId === undefined ? undefined : await clock.run(real.quotaUse(scout.keyId, clock.now()));
-      const money = await clock.run(real.spent(SCOUT, clock.now()));
+      const money = await clock.run(spentBy(real, SCOUT, clock.now()));
       await clock.run(store.close());
       if (dry) await clock.run(real.close());
       const sent = network.truth.requests({ agent: "scout" }).slice(from);

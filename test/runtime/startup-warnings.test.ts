@@ -12,9 +12,9 @@ function logging() {
   return { lines, log: createLogger({ level: "info", now: () => 0, sink: (line) => void lines.push(line) }) };
 }
 
-async function warned({ store, on }: Desk, running: readonly Handle[] = []): Promise<readonly LogLine[]> {
+async function warned({ store, clock, on }: Desk, running: readonly Handle[] = []): Promise<readonly LogLine[]> {
   const { lines, log } = logging();
-  await on(warnLeftBehind(log, store, new Set(running)));
+  await on(warnLeftBehind(log, store, new Set(running), clock.now()));
   return lines;
 }
 

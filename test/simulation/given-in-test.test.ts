@@ -74,7 +74,9 @@ test("a situation or set that does not exist, and a state that is a list", async
 
 test("a recording that was never made, and one of a handler that is gone", async () => {
   await expect(replay(hello, untyped(null))).rejects.toMatchObject({ code: "recording_invalid" });
-  await expect(replay({ ...hello, on: {} }, await record(hello, "post.created", post()))).rejects.toMatchObject({ code: "handler_missing" });
+  await expect(replay({ ...hello, on: {} }, await record(hello, "post.created", post()))).rejects.toMatchObject({
+    code: "handler_missing",
+  });
 });
 
 test("an assertion that is given a promise, or another condition, fails as that", async () => {

@@ -7,6 +7,7 @@ import type { Intent } from "../../src/outbox/intent.ts";
 import { admit, endOf, KEY, wanted, withKey } from "../harness/admitted.ts";
 import { decide } from "../harness/builders.ts";
 import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
+import { spentBy } from "../harness/spent-by.ts";
 
 async function ready(count = 1): Promise<Desk & { readonly intents: readonly Intent[] }> {
   const here = desk();
@@ -21,7 +22,7 @@ async function ready(count = 1): Promise<Desk & { readonly intents: readonly Int
 
 const used = async ({ store, on, clock }: Desk): Promise<readonly [number | undefined, number | undefined]> => {
   const quota = await on(store.quotaUse(KEY, clock.now()));
-  const [money] = await on(store.spent(SCOUT, clock.now()));
+  const [money] = await on(spentBy(store, SCOUT, clock.now()));
   return [quota?.hour.used, money?.heldMicros];
 };
 
@@ -91,7 +92,7 @@ test("an end records the intent's state, its events and its cost at once", async
     }),
   );
   expect(await here.on(here.store.findIntent("i0"))).toMatchObject({ state: "confirmed", createdRef: "p9" });
-  expect(await here.on(here.store.spent(SCOUT, here.clock.now()))).toMatchObject([{ postedMicros: credits(3).micros, heldMicros: 0 }]);
+  expect(await here.on(spentBy(here.store, SCOUT, here.clock.now()))).toMatchObject([{ postedMicros: credits(3).micros, heldMicros: 0 }]);
   expect(await here.on(here.store.findEvents("intent.confirmed:i0", 5))).toHaveLength(1);
 });
 

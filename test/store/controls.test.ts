@@ -9,6 +9,7 @@ import { admit, KEY, withKey } from "../harness/admitted.ts";
 import { decide } from "../harness/builders.ts";
 import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 import { propose } from "../harness/proposed.ts";
+import { spentBy } from "../harness/spent-by.ts";
 
 describe("a key", () => {
   test("belongs to its specialist, and one that replaces it inherits what was used", async () => {
@@ -59,7 +60,7 @@ test("requests under way are listed with their action until they end", async () 
 
 test("nothing is frozen, and nothing spent, where nothing was paid", async () => {
   const { clock, store, on } = desk();
-  expect([await on(store.frozen()), await on(store.spent(SCOUT, clock.now()))]).toEqual([[], []]);
+  expect([await on(store.frozen()), await on(spentBy(store, SCOUT, clock.now()))]).toEqual([[], []]);
 });
 
 describe("an approval", () => {
@@ -74,10 +75,10 @@ describe("an approval", () => {
       ["i1", credits(2)],
       ["i2", credits(2)],
     ]);
-    expect(await on(store.awaiting(SCOUT, clock.now()))).toEqual({ count: 2, until: clock.now() + 5 });
+    expect((await on(store.overview(clock.now()))).get(SCOUT)?.awaiting).toEqual({ count: 2, until: clock.now() + 5 });
     expect((await on(store.openApprovals(10, clock.now() + 5))).map(({ intent }) => intent.id)).toEqual(["i1"]);
     expect(await on(store.openApprovals(10, clock.now() + 3 * DAY))).toEqual([]);
-    expect(await on(store.awaiting(asHandle("quill"), clock.now()))).toBeUndefined();
+    expect(await on(store.overview(clock.now(), asHandle("quill")))).toEqual(new Map());
   });
 
   test("is answered once, and the action goes on or ends with it", async () => {

@@ -75,9 +75,10 @@ test("intents are found by what is asked: noun, time, object, state", async () =
 test("actions and jobs are counted by state", async () => {
   const { clock, store, on } = desk();
   await on(decide(store, clock.now(), [{ id: asIntentId("a") }, { id: asIntentId("b"), conflictKey: "b" }]));
-  expect(await on(store.counts(SCOUT))).toEqual([{ operation: "posts.create", state: "ready", count: 2 }]);
-  expect(await on(store.held(SCOUT, 10))).toMatchObject([{ operation: "posts.create", lane: "act", state: "ready", count: 2 }]);
+  const seen = async () => (await on(store.overview(clock.now(), SCOUT))).get(SCOUT);
+  expect((await seen())?.counts).toEqual([{ operation: "posts.create", state: "ready", count: 2 }]);
+  expect((await seen())?.held).toMatchObject([{ operation: "posts.create", lane: "act", state: "ready", count: 2 }]);
   const watch = { specialist: SCOUT, kind: "job", object: "j1", ...newWatch("job", clock.now()), dueAt: null } as const;
   await on(store.putEvents({ events: [], watches: [watch] }, clock.now()));
-  expect(await on(store.jobCounts(SCOUT))).toEqual([{ state: "applied", count: 1 }]);
+  expect((await seen())?.jobs).toEqual({ applied: 1 });
 });

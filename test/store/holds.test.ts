@@ -6,6 +6,7 @@ import { GUARDIAN, scopeOf, type Cap } from "../../src/limits/spending.ts";
 import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
 import { EVERYONE, type Stop } from "../../src/limits/verdict.ts";
 import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
+import { spentBy } from "../harness/spent-by.ts";
 
 const dayCap = (scope: Cap["scope"], micros: number): Cap => ({ scope, window: "day", money: microDollars(micros) });
 const CAPS = [dayCap(scopeOf(SCOUT), 100), dayCap(GUARDIAN, 150)];
@@ -26,7 +27,7 @@ function hold(
 }
 
 const spent = async ({ store, clock, on }: Desk): Promise<readonly number[]> => {
-  const [usd] = await on(store.spent(SCOUT, clock.now()));
+  const [usd] = await on(spentBy(store, SCOUT, clock.now()));
   return [usd?.heldMicros ?? 0, usd?.postedMicros ?? 0];
 };
 

@@ -43,9 +43,10 @@ const IDS = ["mended", "timed", "done", "other", "third", "poison", "later", "ru
 
 async function shown(store: Store): Promise<unknown> {
   const events = await Promise.all(IDS.map((id) => store.findEvents(event(id).id, 1)));
+  const overview = (await store.overview(NOW)).get(scout);
   const view = {
     intents: await store.intents({ limit: 20 }),
-    counts: await store.counts(scout),
+    counts: overview?.counts,
     parked: await store.parkedEvents(undefined, 10),
     events: events.flat().map(({ id, state, note, failure, attempts, doneAt }) => ({
       id,
@@ -57,7 +58,7 @@ async function shown(store: Store): Promise<unknown> {
     })),
     failing: await store.failing(undefined, 10),
     failed: (await store.failedEvents({ limit: 10 })).map(({ id }) => id),
-    held: await store.held(scout, 10),
+    held: overview?.held,
     about: (await store.eventsAbout(["later", "done"], ["post.created"], 10)).map(({ id }) => id),
     due: store.dueIntents(scout, LANES, NOW, 10),
     doubts: await store.doubtfulIntents(scout, NOW + HOUR, 10),

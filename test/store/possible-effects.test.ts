@@ -13,6 +13,7 @@ import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { cap, priced } from "../harness/limit-tables.ts";
+import { spentBy } from "../harness/spent-by.ts";
 
 const scout = asHandle("scout");
 const key = asKeyId("k1");
@@ -70,11 +71,11 @@ async function lost() {
 
 test("the money of an action that may have happened counts as spent when the search for it ends with a refusal", async () => {
   const { store, seq } = await lost();
-  const [before] = await store.spent(scout, T0 + SECOND);
+  const [before] = await spentBy(store, scout, T0 + SECOND);
   expect(before?.heldMicros).toBeGreaterThan(0);
   const change = { state: "refused", code: "not_allowed", message: "no" } as const;
   expect(await store.moveIntent({ seq, by: "read-back", change, now: T0 + 2 * SECOND })).toBe(true);
-  const [after] = await store.spent(scout, T0 + 2 * SECOND);
+  const [after] = await spentBy(store, scout, T0 + 2 * SECOND);
   expect(after).toMatchObject({ heldMicros: 0, postedMicros: before?.heldMicros });
 });
 

@@ -124,9 +124,9 @@ test(
     await reopen();
     expect(await send(1_000)).toEqual(numbers(1_000, 2_000));
     expect(inMemory()).toBeLessThanOrEqual(MOST);
-    const counts = await store().counts(scout);
-    expect(counts.find(({ state }) => state === "ready")?.count).toBe(98_010);
-    expect((await store().held(scout, 5)).reduce((sum, { count }) => sum + count, 0)).toBe(98_010);
+    const overview = (await store().overview(T0, scout)).get(scout);
+    expect(overview?.counts.find(({ state }) => state === "ready")?.count).toBe(98_010);
+    expect((overview?.held ?? []).reduce((sum, { count }) => sum + count, 0)).toBe(98_010);
   },
 );
 

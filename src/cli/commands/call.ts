@@ -1,4 +1,5 @@
 /** `retinue call`: runs one operation by name, through all limits, in the live runtime if there is one. */
+import { shellUser } from "../shell-user.ts";
 import { readFileSync } from "node:fs";
 import { OPERATION_NAMES, isOperationName } from "../../contract/operations.ts";
 import { Misconfigured, Refused } from "../../core/errors.ts";
@@ -32,7 +33,7 @@ export const command: Command = {
     const { store, network } = await storeConfig(context);
     // A custom profile may have more operations.
     if (network.profile === `set-${network.set}`) requireKnown(query.operation);
-    const client = await connectControl(store.path, context.clock);
+    const client = await connectControl(store.path, context.clock, shellUser(context.env).who);
     try {
       return show(client === undefined ? await alone(context, query) : await client.guardian.call(query), context);
     } catch (error) {

@@ -1,7 +1,9 @@
 /** `retinue log`: lists actions, newest last, and follows new ones with --follow. */
+import { defined } from "../../core/defined.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
 import type { LogEntry, LogQuery } from "../../guardian/log-entries.ts";
+import type { OrderRow } from "../../store/orders.ts";
 import { flagOption, PAGE_OPTIONS, pageQuery, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode, type GivenOptions } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
@@ -9,6 +11,7 @@ import { openLifetime } from "../lifetime.ts";
 import { actionLine, createFilter } from "../progress.ts";
 import { DESCRIBE } from "../describe-event.ts";
 import { describeFailure } from "../show-failures.ts";
+import { countText, moment } from "../format-values.ts";
 import { say } from "../text.ts";
 
 export const command: Command = {
@@ -21,6 +24,12 @@ export const command: Command = {
       describe: "only this operation, such as posts.reply, or kind of event, such as job.assigned; or a whole group, such as jobs or job",
     },
     { flags: "--since <time>", describe: "a time such as 2026-11-21T09:00, or how long ago, such as 2h" },
+    { flags: "--search <words>", describe: "only entries with all of these words in their text, ids or reason" },
+    {
+      flags: "--orders",
+      describe:
+        "the orders given here, instead: who gave each, when, why, and its result; --kind for one such as approve, --as for its subject",
+    },
     ...PAGE_OPTIONS,
     { flags: "--follow", describe: "continue with new entries" },
     {
@@ -32,6 +41,8 @@ export const command: Command = {
   ],
   examples: [
     "retinue log --as scout --kind jobs --since 2h",
+    "retinue log --search 'welcome aboard'",
+    "retinue log --orders --since 7d",
     "retinue log --follow",
     "retinue log --record post.created:post_7 > event.json",
   ],
@@ -40,17 +51,18 @@ export const command: Command = {
     const recorded = textOption(options, "record");
     if (recorded !== undefined) return record(context, recorded);
     const query = queryOf(options, clock.now());
+    if (flagOption(options, "orders")) return showOrders(context, query);
     return withGuardian(context, async (guardian, client) => {
       if (flagOption(options, "follow") && client === undefined)
         throw new Misconfigured("not_running", "no runtime uses this store, so there is nothing to follow", {
           hint: "leave out --follow to list past actions",
         });
-      const { entries, next } = await guardian.log(query);
+      const { entries, next, total } = await guardian.log(query);
       for (const entry of entries.toReversed()) showEntry(entry, context);
-      if (entries.length === 0) out.line("nothing yet");
-      if (next !== undefined) out.line(out.paint.dim(`older ones: retinue log --before ${next}`));
+      if (entries.length === 0) out.line(query.search === undefined ? "nothing yet" : "nothing found");
+      showRest({ entries, next, total }, context);
       if (client === undefined || !flagOption(options, "follow")) {
-        out.result({ ok: true, entries, ...(next === undefined ? {} : { next }) });
+        out.result({ ok: true, ...defined({ entries, next, total }) });
         return EXIT.done;
       }
       const lifetime = openLifetime(clock);
@@ -72,6 +84,43 @@ export const command: Command = {
     });
   },
 };
+
+/** The number of all, and the way to older ones. */
+function showRest(
+  {
+    entries,
+    next,
+    total,
+  }: { readonly entries: readonly unknown[]; readonly next?: number | undefined; readonly total?: number | undefined },
+  { out }: Context,
+): void {
+  if (total !== undefined && total > entries.length) out.line(out.paint.dim(countText(entries.length, total)));
+  if (next !== undefined) out.line(out.paint.dim(`older ones: the same with --before ${next}`));
+}
+
+async function showOrders(context: Context, { handle, kind, ...query }: LogQuery): Promise<ExitCode> {
+  const { out } = context;
+  const page = await withGuardian(context, (guardian) => guardian.orders(defined({ ...query, subject: handle, what: kind })));
+  if (page.entries.length === 0) out.line("no orders yet");
+  else showOrderTable(page.entries, context);
+  showRest(page, context);
+  out.result({ ok: true, ...page });
+  return EXIT.done;
+}
+
+function showOrderTable(orders: readonly OrderRow[], { out, clock }: Context): void {
+  out.table(orders.toReversed(), [
+    { title: "when", value: ({ at }) => moment(at, clock.now()) },
+    { title: "who", value: ({ who, from }) => (from === "command" ? who : `${who} (${from})`) },
+    { title: "order", value: ({ what }) => what },
+    { title: "of", value: ({ subject = "everyone" }) => subject },
+    { title: "why", value: ({ why = "-" }) => why },
+    {
+      title: "result",
+      value: ({ result = "none: the process ended first", code }) => (code === undefined ? result : `${code}: ${result}`),
+    },
+  ]);
+}
 
 /** The JSON is all that is printed, so that it can go into a file. */
 async function record(context: Context, id: string): Promise<ExitCode> {
@@ -98,7 +147,11 @@ function showEntry(entry: LogEntry, { out, cwd }: Context): void {
 
 function queryOf(options: GivenOptions, now: number): LogQuery {
   const since = textOption(options, "since");
-  return { ...pageQuery(options), ...(since === undefined ? {} : { since: sinceOf(since, now) }) };
+  return {
+    ...pageQuery(options),
+    ...defined({ search: textOption(options, "search") }),
+    ...(since === undefined ? {} : { since: sinceOf(since, now) }),
+  };
 }
 
 function sinceOf(text: string, now: number): number {

@@ -107,7 +107,7 @@ function deskOf(stage: Stage, config: Config): Desk {
   const { context } = stage;
   const alone = new PQueue({ concurrency: 1 });
   const reach = async <Result>(work: (guardian: Guardian) => Promise<Result>, otherwise: () => Promise<Result>): Promise<Result> => {
-    const client = await connectControl(config.store.path, context.clock);
+    const client = await connectControl(config.store.path, context.clock, "an MCP client");
     if (client === undefined) return alone.add(otherwise);
     try {
       return await work(client.guardian);

@@ -4,7 +4,7 @@ import { EVERYONE } from "../../limits/verdict.ts";
 import { freezeReason } from "../../limits/spending.ts";
 import { isStop, unfreezeCommand, type WaitRule } from "../../limits/wait-rules.ts";
 import { wordsOf } from "../../outbox/announce.ts";
-import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../guardian/status.ts";
+import type { Snapshot, SpecialistShown } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
 import { heldText } from "../../guardian/held.ts";
 import { showFailing } from "../show-failures.ts";
@@ -12,7 +12,7 @@ import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import type { Output } from "../output.ts";
 import { costText } from "../proposal.ts";
-import { moment, thousands } from "../format-values.ts";
+import { countText, moment, thousands } from "../format-values.ts";
 import { say } from "../text.ts";
 import type { Column } from "../table.ts";
 import { fit } from "../width.ts";
@@ -75,20 +75,17 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     out.line();
     out.paragraph(`${message}; its events wait, next try ${moment(until, at)}`, paint.yellow);
   }
+  const moreModels = snapshot.models.length - MAX_MODELS_SHOWN;
+  if (moreModels > 0) out.line(paint.dim(`and ${moreModels} more models wait`));
   showUnread(snapshot, out);
   showGaps(snapshot, out);
   showStanding(snapshot, out);
   if (snapshot.webhooks !== undefined) showWebhooks(snapshot.webhooks, at, out);
   showApprovals(snapshot, out);
-  list("Waits for a decision on the network's side (then retinue settle <id>)", snapshot.pending, at, out);
-  list("Deliveries that were refused, of jobs that are still ours (retinue why <id>)", snapshot.undelivered, at, out);
-  list(
-    "Parked (retinue why <id>, retinue retry <id>)",
-    snapshot.parked.filter(({ isFailing }) => isFailing !== true),
-    at,
-    out,
-  );
-  list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
+  list("Waits for a decision on the network's side (then retinue settle <id>)", "pending", snapshot, out);
+  list("Deliveries that were refused, of jobs that are still ours (retinue why <id>)", "undelivered", snapshot, out);
+  list("Parked (retinue why <id>, retinue retry <id>)", "parked", snapshot, out);
+  list("In doubt: read back by itself (retinue why <id>)", "doubts", snapshot, out);
 }
 
 /** Shows the waits of specialists, lanes and actions. */
@@ -155,9 +152,10 @@ const MAX_GAPS_SHOWN = 10;
 const MAX_MODELS_SHOWN = 20;
 
 /** Shows open breakers, and changes in the network's answers. */
-function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
+function showStanding({ stopped, drift, totals, at }: Snapshot, out: Output): void {
   if (stopped.length > 0) {
-    section(out, "Stopped by the network (retinue why <operation>, retinue retry <operation or specialist>)");
+    const title = "Stopped by the network (retinue why <operation>, retinue retry <operation or specialist>)";
+    section(out, title, cutText(stopped.length, totals.stopped, "the first"));
     out.table(stopped, [
       { title: "operation", value: ({ operation }) => operation ?? "all" },
       { title: "specialist", value: ({ handle }) => handle ?? "everyone" },
@@ -169,7 +167,8 @@ function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
   const changed = drift.filter(({ severity }) => severity !== "note");
   if (drift.length === 0) return;
   const notes = drift.length - changed.length;
-  section(out, "Answers that changed", `: ${changed.length}${notes === 0 ? "" : `, and ${notes} with something new in them`}`);
+  const rest = `${cutText(drift.length, totals.drift, "among the worst")}${cutText(Math.min(changed.length, MAX_DRIFT_SHOWN), changed.length, "here the worst")}`;
+  section(out, "Answers that changed", `: ${changed.length}${notes === 0 ? "" : `, and ${notes} with something new in them`}${rest}`);
   out.table(changed.slice(0, MAX_DRIFT_SHOWN), [
     { title: "operation", value: ({ operation }) => operation },
     { title: "severity", value: ({ severity }) => severity },
@@ -236,10 +235,10 @@ function section(out: Output, title: string, rest = ""): void {
 }
 
 /** One line for each: `retinue approve` shows them completely. */
-function showApprovals({ approvals, specialists, at }: Snapshot, out: Output): void {
+function showApprovals({ approvals, totals, at }: Snapshot, out: Output): void {
   if (approvals.length === 0) return;
-  const more = specialists.reduce((sum, { awaiting }) => sum + (awaiting?.count ?? 0), 0) - approvals.length;
-  section(out, "Waits for your approval (retinue approve <id> shows it and asks; retinue reject <id>)");
+  const title = "Waits for your approval (retinue approve <id> shows it and asks; retinue reject <id>)";
+  section(out, title, cutText(approvals.length, totals.approvals, "the longest asked"));
   out.table(approvals, [
     { title: "id", value: (row) => row.id },
     { title: "specialist", value: (row) => row.handle },
@@ -248,14 +247,21 @@ function showApprovals({ approvals, specialists, at }: Snapshot, out: Output): v
     { title: "answer by", value: ({ expiresAt }) => moment(expiresAt, at) },
     { title: "begins", value: ({ input }) => fit((wordsOf(input) ?? JSON.stringify(input)).replaceAll(/\s+/g, " "), MAX_BEGINNING) },
   ]);
-  if (more > 0) out.line(out.paint.dim(`and ${more} more, asked for later`));
 }
 
 const MAX_BEGINNING = 40;
 
-function list(title: string, items: readonly WaitingForPerson[], at: number, out: Output): void {
+/** The number of all, next to a list that is cut. */
+function cutText(shown: number, total: number, which = "the newest"): string {
+  return total > shown ? `: ${which} ${countText(shown, total)}` : "";
+}
+
+function list(title: string, name: "pending" | "undelivered" | "parked" | "doubts", snapshot: Snapshot, out: Output): void {
+  const { at, totals } = snapshot;
+  // Failing events are part of a group above.
+  const items = snapshot[name].filter(({ isFailing }) => isFailing !== true);
   if (items.length === 0) return;
-  section(out, title);
+  section(out, title, cutText(snapshot[name].length, totals[name]));
   out.table(items, [
     { title: "id", value: (row) => row.id },
     { title: "specialist", value: (row) => row.handle },

@@ -1,6 +1,7 @@
 /** `retinue unfreeze`: lets a frozen account spend again. */
 import { Misconfigured } from "../../core/errors.ts";
 import { textOption } from "../args.ts";
+import { shellUser } from "../shell-user.ts";
 import { orderCommand, scopeIn } from "../order-command.ts";
 
 export const command = orderCommand({
@@ -14,7 +15,6 @@ export const command = orderCommand({
     const reason = textOption(options, "reason");
     if (reason === undefined || reason.trim() === "")
       throw new Misconfigured("reason_missing", "unfreezing an account needs a reason", { expected: "--reason '<what you found>'" });
-    const by = env["USER"] ?? env["LOGNAME"] ?? "the Guardian";
-    return (guardian) => guardian.unfreeze({ ...scopeIn(context), by, reason });
+    return (guardian) => guardian.unfreeze({ ...scopeIn(context), by: shellUser(env).who, reason });
   },
 });

@@ -1,11 +1,12 @@
 /** The Guardian's controls in SQLite: keys and their limits, money, stops, approvals. */
 import type { DatabaseSync } from "node:sqlite";
-import { asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
+import { asHandle, asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
+import { defined } from "../../core/defined.ts";
 import { answerBy, payloadHash, type Approval, type Shown } from "../../limits/approvals.ts";
 import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
-import type { Intent } from "../../outbox/intent.ts";
+import { rejection, type Intent } from "../../outbox/intent.ts";
 import type { Commits } from "./commits.ts";
 import { approvalOf, type ControlTable } from "./control-table.ts";
 import type { Obligations } from "./obligations.ts";
@@ -14,8 +15,8 @@ import type { SpendingTable } from "./spending.ts";
 import { INTENT_ROW, IS_LIVE, readIntent } from "./intent-rows.ts";
 import { sqlState } from "./intent-states.ts";
 import type { Changes, Payable } from "./outbox.ts";
-import { maybeText, numberOf } from "./columns.ts";
-import type { ApprovalStore, ControlStore, OpenAttempt, Word } from "../controls.ts";
+import { maybeText, textOf } from "./columns.ts";
+import type { ApprovalStore, ControlStore, KeyUse, OpenAttempt, SpentRow, Word } from "../controls.ts";
 
 export interface KeyTables {
   readonly quota: QuotaTable;
@@ -26,6 +27,9 @@ export interface KeyTables {
   readonly openAttempts: () => readonly OpenAttempt[];
 }
 
+/** A query must not advance the ledger's time: a wall clock set forward would free what still counts. */
+const AS_LAST_SEEN = 0;
+
 export function createKeyTables(
   db: DatabaseSync,
   commits: Commits,
@@ -35,6 +39,12 @@ export function createKeyTables(
   const saveKey = db.prepare(`
     INSERT INTO specialist (handle, key_id, updated_at) VALUES (?1, ?2, ?3)
     ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
+  const keys = db.prepare(`
+    SELECT handle, quota_key.key_id FROM specialist LEFT JOIN quota_key ON quota_key.key_id = specialist.key_id WHERE ?1 IS NULL OR handle = ?1`);
+  const useOf = (id: KeyId, now: number): KeyUse => {
+    const state = quota.load(id);
+    return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
+  };
   const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
 
   const keyOf = (handle: Handle): KeyId | undefined => {
@@ -59,24 +69,24 @@ export function createKeyTables(
   return {
     registerKey: (handle, id, { limits, floors }, now) => commits.hard(() => register(handle, id, limits, floors, now)),
     keyOf: async (handle) => keyOf(handle),
-    async quotaUse(id, now) {
-      if (registered.get(id) === undefined) return undefined;
-      const state = quota.load(id);
-      return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
-    },
+    quotaUse: async (id, now) => (registered.get(id) === undefined ? undefined : useOf(id, now)),
     async laneBudget(id, lane, now) {
       if (registered.get(id) === undefined) return 1;
       return liveBudget(quota.load(id), lane, now, owed(id, now));
     },
-    async spent(handle, now) {
-      return spending
-        .balances()
-        .filter(({ scope }) => scope === scopeOf(handle))
-        .map(({ scope, currency, held, posted }) => {
-          const today = spending.account(scope, currency, now).rows.day.filter(({ start, ends }) => start <= now && now < ends);
-          const dayMicros = today.reduce((sum, row) => sum + row.held + row.posted, 0);
-          return { currency, heldMicros: held, postedMicros: posted, dayMicros };
-        });
+    async usage(now, handle) {
+      const one = handle ?? null;
+      const money = new Map<string, SpentRow[]>();
+      for (const { scope, ...spent } of spending.spent(now, handle === undefined ? undefined : scopeOf(handle)))
+        money.set(scope, [...(money.get(scope) ?? []), spent]);
+      const found = keys.all(one).map((row) => ({ specialist: asHandle(textOf(row, "handle")), id: maybeText(row, "key_id") }));
+      quota.loadAll(found.flatMap(({ id }) => (id === undefined ? [] : [asKeyId(id)])));
+      return new Map(
+        found.map(({ specialist, id }) => [
+          specialist,
+          { money: money.get(scopeOf(specialist)) ?? [], quota: id === undefined ? undefined : useOf(asKeyId(id), AS_LAST_SEEN) },
+        ]),
+      );
     },
     stop: (kind, scope, reason, now) => commits.hard(() => guardian.stop(kind, scope, reason, now)),
     lift: (kind, scope) => commits.hard(() => guardian.lift(kind, scope)),
@@ -99,16 +109,15 @@ export interface ApprovalTables {
   readonly foldNow: () => void;
 }
 
-export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, changes, foldNow }: ApprovalTables): ApprovalStore {
-  // By the index of live intents: unanswered approvals stay for a year.
-  const waiting = `
+/** The approvals that can still be answered at a time, by the index of live intents: unanswered ones stay for a year. */
+export const WAITING_APPROVALS = (now: string): string => `
     FROM main.intent AS i INDEXED BY intent_live JOIN approval AS a ON a.intent = i.id
     WHERE i.${IS_LIVE} AND i.state = ${sqlState("proposed")} AND a.state = 'asked'
-      AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ?1`;
+      AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ${now}`;
+
+export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, changes, foldNow }: ApprovalTables): ApprovalStore {
   const open = db.prepare(`
-    SELECT a.*, (SELECT ${INTENT_ROW} FROM main.intent WHERE seq = i.seq) AS intent_row ${waiting} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
-  const count = db.prepare(`
-    SELECT count(*) AS n, min(min(a.expires_at, coalesce(i.expires_at, a.expires_at))) AS until ${waiting} AND i.specialist = ?2`);
+    SELECT a.*, (SELECT ${INTENT_ROW} FROM main.intent WHERE seq = i.seq) AS intent_row ${WAITING_APPROVALS("?1")} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
   /** An approval is valid for these rows as they are, or not at all. */
   const isAbout = (intent: Intent, approval: Approval, shown: Shown): boolean =>
     shown.intent === intent.id && shown.payloadHash === payloadHash(intent) && shown.answerBy === answerBy(approval, intent);
@@ -120,22 +129,15 @@ export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, 
     if (now >= answerBy(approval, intent)) return false;
     if (word.verdict === "approved" && !isAbout(intent, approval, word.shown)) return false;
     if (!guardian.answer(id, word, now)) return false;
-    const change =
-      word.verdict === "approved"
-        ? ({ state: "ready", nextAt: now } as const)
-        : ({ state: "cancelled", code: "approval_rejected", message: word.reason ?? "the Guardian rejected it" } as const);
-    return changes.applyChange({ seq: intent.seq, by: "approval", change, now });
+    const change = word.verdict === "approved" ? ({ state: "ready", nextAt: now } as const) : rejection(word.reason);
+    const events = word.verdict === "rejected" ? word.events : undefined;
+    return changes.applyChange({ seq: intent.seq, by: "approval", change, now, ...defined({ events }) });
   };
 
   return {
     async openApprovals(limit, now) {
       foldNow();
       return open.all(now, limit).map((row) => ({ approval: approvalOf(row), intent: readIntent({ intent: row["intent_row"] ?? null }) }));
-    },
-    async awaiting(handle, now) {
-      foldNow();
-      const row = count.get(now, handle);
-      return row === undefined || row["n"] === 0 ? undefined : { count: numberOf(row, "n"), until: numberOf(row, "until") };
     },
     approvalOf: async (intent) => guardian.approval(intent),
     decideApproval: (intent, word, now) => commits.hard(() => decide(intent, word, now)),

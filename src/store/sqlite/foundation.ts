@@ -93,7 +93,23 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     if (options.database === undefined) database.close();
   };
   const tables = { quota, spending, guardian, restored };
-  return { ...tables, db, path, rows, present, told, commits, log, folding, foldNow, dues, cursors: createCursorValues(), debts, deliveries, close };
+  return {
+    ...tables,
+    db,
+    path,
+    rows,
+    present,
+    told,
+    commits,
+    log,
+    folding,
+    foldNow,
+    dues,
+    cursors: createCursorValues(),
+    debts,
+    deliveries,
+    close,
+  };
 }
 
 function loadFrom(database: OpenDatabase, rows: FactRows): Loaded {

@@ -1,10 +1,9 @@
-/** History queries in SQLite, apart from events: intents, counts and kept deliveries. */
-import type { DatabaseSync } from "node:sqlite";
+/** History queries in SQLite, apart from events: intents and kept deliveries. */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { asHandle, type Handle } from "../../core/ids.ts";
-import { headOf, type LiveIntent } from "../../live/live-intent.ts";
 import type { Present } from "../../live/present.ts";
-import type { HeldIntents, HistoryStore, KeptDelivery } from "../history.ts";
-import { stateOf } from "./intent-states.ts";
+import { MAX_SEARCHED, type HistoryStore, type KeptDelivery } from "../history.ts";
+import { allOccurIn, inJson, patternsOf } from "./word-search.ts";
 import { INTENT_ROW, readIntent } from "./intent-rows.ts";
 import { bytesOf, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { OpenRows } from "./load.ts";
@@ -16,75 +15,85 @@ export interface HistoryParts {
   readonly foldNow: () => void;
 }
 
-type IntentHistory = Pick<HistoryStore, "intents" | "counts" | "held">;
-type KeptHistory = Pick<HistoryStore, "handles" | "keptDeliveries" | "keptDelivery" | "jobCounts">;
+type IntentHistory = Pick<HistoryStore, "intents" | "logTotal" | "searchEnd">;
+type KeptHistory = Pick<HistoryStore, "handles" | "keptDeliveries" | "keptDelivery">;
 
 export function createHistory(db: DatabaseSync, parts: HistoryParts): IntentHistory & KeptHistory {
   return { ...createIntentHistory(db, parts), ...createKept(db) };
 }
 
-function createIntentHistory(db: DatabaseSync, { present, foldNow }: HistoryParts): IntentHistory {
-  const list = db.prepare(`
+/** Two statements, since a condition that may be open uses no index. */
+function forOneOrAll(db: DatabaseSync, sql: (whose: string) => string): (specialist: Handle | undefined) => StatementSync {
+  const [one, all] = [db.prepare(sql("specialist = ?1")), db.prepare(sql("?1 IS NULL"))];
+  return (specialist) => (specialist === undefined ? all : one);
+}
+
+const isOfKind = (name: string, value: string): string =>
+  `(${value} IS NULL OR ${name} = ${value} OR substr(${name}, 1, length(${value}) + 1) = ${value} || '.')`;
+
+function createIntentHistory(db: DatabaseSync, { foldNow }: HistoryParts): IntentHistory {
+  const searched = allOccurIn("concat_ws(' ', id, specialist, operation, target, input, code, message)", "?8");
+  const list = forOneOrAll(
+    db,
+    (whose) => `
     SELECT ${INTENT_ROW} FROM main.intent
-    WHERE (?1 IS NULL OR specialist = ?1) AND created_at >= ?2 AND created_at <= ?3 AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4)))
-      AND (?6 IS NULL OR operation = ?6 OR substr(operation, 1, length(?6) + 1) = ?6 || '.')
-      AND (?7 IS NULL OR target = ?7 OR created_ref = ?7 OR thread = ?7 OR thread = 'job:' || ?7)
-    ORDER BY seq DESC LIMIT 0 + ?5`);
-  const counts = db.prepare("SELECT operation, state, count(*) AS n FROM main.intent WHERE specialist = ? GROUP BY operation, state");
-  const byOperation = db.prepare("SELECT operation, count(*) AS n FROM json_each(?) JOIN main.intent ON seq = value GROUP BY operation");
-  /** Intents of which only the numbers are in memory. */
-  const queued = (specialist: Handle): readonly HeldIntents[] =>
-    [...(present.of(specialist).waiting ?? [])].flatMap(([lane, numbers]) =>
-      byOperation.all(JSON.stringify([...numbers])).map((row) => {
-        const about = { operation: textOf(row, "operation"), count: numberOf(row, "n"), lane, nextAt: 0 };
-        return { ...about, state: "ready", code: undefined, message: undefined };
-      }),
-    );
+    WHERE ${whose} AND created_at >= ?2 AND created_at <= ?3 AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4)))
+      AND ${isOfKind("operation", "?6")} AND (?7 IS NULL OR target = ?7 OR created_ref = ?7 OR thread = ?7 OR thread = 'job:' || ?7)
+      AND ${searched} AND seq > ?9
+    ORDER BY seq DESC LIMIT 0 + ?5`,
+  );
+  const end = forOneOrAll(
+    db,
+    (whose) => `
+    SELECT seq, created_at FROM main.intent WHERE ${whose} AND created_at <= ?2 ORDER BY seq DESC LIMIT 1 OFFSET ${MAX_SEARCHED}`,
+  );
+  const sum = db.prepare(
+    `SELECT coalesce(sum(n), 0) AS n FROM intent_count WHERE (?1 IS NULL OR specialist = ?1) AND ${isOfKind("operation", "?2")}`,
+  );
+  const count = forOneOrAll(
+    db,
+    (whose) => `
+    SELECT count(*) AS n FROM main.intent WHERE ${whose} AND created_at >= ?2 AND ${isOfKind("operation", "?3")} AND ${searched.replaceAll("?8", "?4")}`,
+  );
+  const failed = db.prepare(`
+    SELECT count(*) AS n FROM (
+      SELECT subject, max(failed_at) AS at FROM main.change INDEXED BY change_failed WHERE failed_at IS NOT NULL GROUP BY subject
+    ) AS failure JOIN main.event ON event.seq = failure.subject
+    WHERE (?1 IS NULL OR specialist = ?1) AND at >= ?2 AND ${isOfKind("kind", "?3")} AND ${allOccurIn(FAILURE_TEXT, "?4")}`);
+  const read = (statement: StatementSync, ...values: readonly (string | number | null)[]): number =>
+    numberOf(statement.get(...values) ?? {}, "n");
   return {
-    async intents({ specialist, operation, since, until, object, states, limit }) {
+    async intents({ specialist, operation, since, until, object, states, search, after, limit }) {
       foldNow();
       const [from, to] = [since ?? 0, until ?? Number.MAX_SAFE_INTEGER];
       const among = states === undefined ? null : JSON.stringify(states);
-      return list.all(specialist ?? null, from, to, among, limit, operation ?? null, object ?? null).map(readIntent);
+      const words = patternsOf(search, inJson);
+      return list(specialist)
+        .all(specialist ?? null, from, to, among, limit, operation ?? null, object ?? null, words, after ?? 0)
+        .map(readIntent);
     },
-    async counts(specialist) {
+    async logTotal({ specialist, kind, since, search }) {
       foldNow();
-      return counts.all(specialist).map((row) => ({ operation: textOf(row, "operation"), state: stateOf(row), count: numberOf(row, "n") }));
+      const [who, what] = [specialist ?? null, kind ?? null];
+      const failures = read(failed, who, since ?? 0, what, patternsOf(search));
+      if (since === undefined && search === undefined) return failures + read(sum, who, what);
+      if (read(sum, who, null) > MAX_SEARCHED) return undefined;
+      return failures + read(count(specialist), who, since ?? 0, what, patternsOf(search, inJson));
     },
-    held: async (specialist, limit) =>
-      heldIn(present, specialist, queued(specialist))
-        .toSorted((a, b) => b.count - a.count)
-        .slice(0, limit),
+    async searchEnd({ specialist, until }) {
+      const row = end(specialist).get(specialist ?? null, until ?? Number.MAX_SAFE_INTEGER);
+      return row === undefined ? undefined : { seq: numberOf(row, "seq"), at: numberOf(row, "created_at") };
+    },
   };
 }
 
-/** Ready and proposed intents by operation, lane and delaying rule. One that follows another of its run waits for the same. */
-function heldIn(present: Present, specialist: Handle, queued: readonly HeldIntents[]): readonly HeldIntents[] {
-  const groups = new Map(queued.map((group) => [JSON.stringify([group.state, group.operation, group.lane, group.code]), group]));
-  for (const intent of present.of(specialist).intents.values()) {
-    const { state, operation, lane } = intent;
-    if (state !== "ready" && state !== "proposed") continue;
-    const head: LiveIntent | undefined = headOf(intent, present.intents);
-    const code = intent.code ?? head?.code;
-    const name = JSON.stringify([state, operation, lane, code]);
-    const nextAt = Math.max(intent.nextAt, head?.nextAt ?? 0);
-    const known = groups.get(name);
-    groups.set(name, {
-      operation,
-      lane,
-      state,
-      code,
-      message: intent.message ?? head?.message ?? known?.message,
-      count: (known?.count ?? 0) + 1,
-      nextAt: Math.min(nextAt, known?.nextAt ?? Infinity),
-    });
-  }
-  return [...groups.values()];
-}
+/** What the log shows of an event with a failed handling: the message of its last one. */
+export const FAILURE_TEXT = `concat_ws(' ', event.id, event.specialist, event.kind, (
+  SELECT json_extract(json_extract(change, '$.note'), '$.message') || ' ' || json_extract(json_extract(change, '$.note'), '$.code')
+  FROM main.change INDEXED BY change_failed WHERE subject = event.seq AND failed_at IS NOT NULL ORDER BY failed_at DESC, seq DESC LIMIT 1))`;
 
 function createKept(db: DatabaseSync): KeptHistory {
   const handles = db.prepare("SELECT handle FROM specialist ORDER BY handle");
-  const jobs = db.prepare("SELECT state, count(*) AS n FROM watch WHERE specialist = ? AND kind = 'job' GROUP BY state");
   const keptColumns = "seq, specialist, id, kind, state, scheme, note, received_at, length(body) AS bytes";
   const isKept = "done_at IS NOT NULL AND body IS NOT NULL";
   const kept = db.prepare(`
@@ -99,7 +108,6 @@ function createKept(db: DatabaseSync): KeptHistory {
       const row = oneKept.get(seq);
       return row === undefined ? undefined : { ...readKept(row), body: bytesOf(row, "body") };
     },
-    jobCounts: async (specialist) => jobs.all(specialist).map((row) => ({ state: textOf(row, "state"), count: numberOf(row, "n") })),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Handle } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import { failureNote, readNote } from "../failure.ts";
 import { MAX_EVENTS_WAITING, MAX_RETRIED, type Arrival, type ClaimedEvent, type InboxStore, type ParkedEvent } from "../inbox.ts";
+import { OPEN } from "./fold.ts";
 import { claimable, type LiveEvent } from "../../live/live-event.ts";
 import type { EventFields } from "../../live/facts.ts";
 import type { Present } from "../../live/present.ts";
@@ -161,7 +162,8 @@ function createParked(
   db: DatabaseSync,
   { present, commits, rows, foldNow }: ParkedParts,
   change: Change,
-): Pick<InboxStore, "unparkEvent" | "parkedEvents"> {
+): Pick<InboxStore, "unparkEvent" | "parkedEvents" | "parkedEventCount"> {
+  const count = db.prepare(`SELECT count(*) AS n FROM main.open WHERE kind = ${OPEN.event} AND json_extract(state, '$.state') = 'parked'`);
   const identity = db.prepare("SELECT seq FROM main.event WHERE specialist = ? AND id = ?");
   return {
     async unparkEvent(specialist, id, now) {
@@ -181,6 +183,10 @@ function createParked(
       for (const event of rows.parkedEvents())
         if (specialist === undefined || event.specialist === specialist) parked.push(parkedEvent(event));
       return parked.reverse().slice(0, limit);
+    },
+    async parkedEventCount() {
+      foldNow();
+      return numberOf(count.get() ?? {}, "n");
     },
   };
 }

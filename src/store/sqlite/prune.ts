@@ -1,6 +1,7 @@
 /** Deletes facts and rows past their retention, a bounded number at a time. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { HOUR } from "../../core/units.ts";
+import { APPROVALS_KEPT_MS } from "../../limits/row-lifetimes.ts";
 import { FINAL } from "../../outbox/intent.ts";
 import type { Retention } from "../history.ts";
 import { OPEN } from "./fold.ts";
@@ -28,6 +29,7 @@ export function createPrune(db: DatabaseSync): (now: number, retention: Retentio
   const late = db.prepare("DELETE FROM main.open WHERE kind = ? AND json_extract(state, '$.at') < ?");
   const rest = ["answer", "run", "change"].map((table) => facts(table, mark));
   const intents = facts("intent", `settled_at IS NOT NULL AND state IN ${sqlStates(FINAL)}`, "settled_at");
+  const orders = facts("guardian_order", "true");
   const uses = db.prepare("DELETE FROM limited_use WHERE ended_at < ?");
   return (now, { eventsMs, intentsMs, requestsMs }) => {
     uses.run(now - requestsMs);
@@ -36,7 +38,8 @@ export function createPrune(db: DatabaseSync): (now: number, retention: Retentio
       events(now - eventsMs) +
       attempts(now - requestsMs) +
       rest.reduce((sum, one) => sum + one(now - Math.max(requestsMs, eventsMs)), 0) +
-      intents(now - intentsMs)
+      intents(now - intentsMs) +
+      orders(now - APPROVALS_KEPT_MS)
     );
   };
 }

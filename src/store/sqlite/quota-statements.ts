@@ -29,6 +29,10 @@ export function statements(db: DatabaseSync) {
   return {
     key: db.prepare("SELECT per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes FROM quota_key WHERE key_id = ?"),
     cells: db.prepare("SELECT span, cell, slot, used FROM quota_cell WHERE key_id = ? ORDER BY span, cell, slot"),
+    allKeys: db.prepare(`
+      SELECT key_id, per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes
+      FROM json_each(?) CROSS JOIN quota_key ON key_id = value`),
+    allCells: db.prepare("SELECT key_id, span, cell, slot, used FROM json_each(?) CROSS JOIN quota_cell ON key_id = value"),
     add: rowInserter<PendingCell>(
       db,
       {

@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { LANES, type Lane } from "../../contract/operations.ts";
 import type { TierLimits } from "../../contract/tiers.ts";
 import { Refused } from "../../core/errors.ts";
-import type { KeyId } from "../../core/ids.ts";
+import { asKeyId, type KeyId } from "../../core/ids.ts";
 import { isObject, numberIn, parseJson } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
 import { HOUR } from "../../core/units.ts";
@@ -48,6 +48,8 @@ export const MAX_CACHED_KEYS = 20_000;
 /** Interval at which a busy key deletes its expired cells. */
 const OWN_PRUNE_MS = HOUR;
 const SPAN: { readonly [name in WindowName]: number } = { hour: 0, day: 1 };
+
+type CellRow = Record<string, unknown>;
 
 interface Cached {
   readonly state: QuotaState;
@@ -279,8 +281,28 @@ export class QuotaTable {
     }
   }
 
+  /** Loads keys into memory by one query each for all that are not there yet. */
+  loadAll(keys: readonly KeyId[]): void {
+    const missing = keys.filter((key) => !this.#cache.has(key));
+    if (missing.length < 2) return;
+    const list = JSON.stringify(missing);
+    const cells = new Map<string, CellRow[]>();
+    for (const row of this.#sql.allCells.all(list)) {
+      const known = cells.get(String(row["key_id"]));
+      if (known === undefined) cells.set(String(row["key_id"]), [row]);
+      else known.push(row);
+    }
+    for (const row of this.#sql.allKeys.all(list)) {
+      const key = asKeyId(String(row["key_id"]));
+      this.#cache.set(key, { state: this.#stateOf(key, row, cells.get(key) ?? [], -1), prunedAt: 0 });
+    }
+  }
+
   #read(key: KeyId, exceptAttempt: number): QuotaState {
-    const row = this.#sql.key.get(key);
+    return this.#stateOf(key, this.#sql.key.get(key), this.#sql.cells.iterate(key), exceptAttempt);
+  }
+
+  #stateOf(key: KeyId, row: CellRow | undefined, cells: Iterable<CellRow>, exceptAttempt: number): QuotaState {
     if (row === undefined)
       throw new Refused("key_unregistered", "this key has no limits yet", { hint: "register it before its first request" });
     const state = newQuota({ perHour: Number(row["per_hour"]), perDay: Number(row["per_day"]) }, floorsOf(String(row["floors"])));
@@ -294,7 +316,7 @@ export class QuotaTable {
       const cells = span === SPAN.hour ? state.hour : state.day;
       addToCell(cells, cell + Math.ceil(lagMs / cells.shape.cellMs), slot, count);
     };
-    for (const row of this.#sql.cells.iterate(key)) add(row["span"], Number(row["cell"]), Number(row["slot"]), Number(row["used"]));
+    for (const row of cells) add(row["span"], Number(row["cell"]), Number(row["slot"]), Number(row["used"]));
     for (const { span, cell, slot, count } of this.#pending.of(key)) add(span, cell, slot, count);
     for (const open of this.#open.of(key, exceptAttempt)) charge(state, 0, open.lane, open.cost);
     return state;

@@ -5,7 +5,7 @@ import type { WatchWrite } from "../../contract/event.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CursorWrite } from "../inbox.ts";
-import { OWED_STANDINGS, type SourceStore, type WatchRow } from "../sources.ts";
+import { OWED_STANDINGS, type SourceRow, type SourceStore, type WatchRow } from "../sources.ts";
 import type { Commits } from "./commits.ts";
 import { maybeNumber, numberOf, objectOf, textOf, type Row } from "./columns.ts";
 
@@ -108,6 +108,11 @@ export function createSourceRows(db: DatabaseSync, commits: Commits, values: Cur
       return row === undefined ? undefined : readWatch(row);
     },
   };
+}
+
+/** A source as its row has it: for people, who ask rarely, so nothing is kept of it. */
+export function readSource(row: Row): SourceRow {
+  return { name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null };
 }
 
 function readWatch(row: Row): WatchRow {

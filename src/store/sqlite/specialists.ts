@@ -3,11 +3,13 @@ import { foreignCode } from "../../core/error-codes.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
 import type { Commits } from "./commits.ts";
-import { maybeNumber, maybeText, numberOf, textOf } from "./columns.ts";
-import type { SpecialistStore } from "../specialists.ts";
+import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
+import type { SpecialistRow, SpecialistStore } from "../specialists.ts";
+
+export const SPECIALIST_COLUMNS = "account_id, parked_code, parked_message, parked_at, parked_until";
 
 export function createSpecialists(db: DatabaseSync, commits: Commits): SpecialistStore {
-  const load = db.prepare("SELECT account_id, parked_code, parked_message, parked_at, parked_until FROM specialist WHERE handle = ?");
+  const load = db.prepare(`SELECT ${SPECIALIST_COLUMNS} FROM specialist WHERE handle = ?`);
   const accounts = db.prepare("SELECT handle, account_id FROM specialist WHERE account_id IS NOT NULL");
   const account = db.prepare(`
     INSERT INTO specialist (handle, account_id, updated_at) VALUES (?1, ?2, ?3)
@@ -23,24 +25,28 @@ export function createSpecialists(db: DatabaseSync, commits: Commits): Specialis
     async loadSpecialist(handle) {
       const row = load.get(handle);
       if (row === undefined) return { accountId: undefined, parked: undefined };
-      const code = maybeText(row, "parked_code");
-      return {
-        accountId: maybeText(row, "account_id"),
-        parked:
-          code === undefined
-            ? undefined
-            : {
-                code: foreignCode(code),
-                message: maybeText(row, "parked_message") ?? "",
-                at: numberOf(row, "parked_at"),
-                until: maybeNumber(row, "parked_until"),
-              },
-      };
+      return readSpecialist(row);
     },
     accounts: async () => new Map(accounts.all().map((row) => [asHandle(textOf(row, "handle")), textOf(row, "account_id")])),
     saveAccount: (handle, accountId, now) => commits.hard(() => void account.run(handle, accountId, now)),
     suspend: (handle, why, now) => commits.hard(() => void park.run(handle, why.code, why.message, why.until ?? null, now)),
     resume: (handle, now) => commits.hard(() => void unpark.run(now, handle)),
     resumeAll: (now) => commits.hard(() => void unparkAll.run(now)),
+  };
+}
+
+export function readSpecialist(row: Row): SpecialistRow {
+  const code = maybeText(row, "parked_code");
+  return {
+    accountId: maybeText(row, "account_id"),
+    parked:
+      code === undefined
+        ? undefined
+        : {
+            code: foreignCode(code),
+            message: maybeText(row, "parked_message") ?? "",
+            at: numberOf(row, "parked_at"),
+            until: maybeNumber(row, "parked_until"),
+          },
   };
 }

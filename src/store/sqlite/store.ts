@@ -18,6 +18,8 @@ import { createPlainDeliveries, type PlainDeliveries } from "./deliveries.ts";
 import { createDueWork } from "./due-work.ts";
 import { createEventHistory } from "./event-history.ts";
 import { createHistory } from "./history.ts";
+import { createOrders } from "./orders.ts";
+import { createOverview } from "./overview.ts";
 import { createPrune } from "./prune.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
 import { createChanges, createOutbox, type Changes } from "./outbox.ts";
@@ -67,13 +69,28 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createApprovals(db, commits, { guardian, changes, foldNow }),
     ...createSpecialists(db, commits),
     ...createHistory(db, { present, rows, foldNow }),
+    ...createOverview(db, { present, foldNow }),
+    ...createOrders(db, commits),
     ...createEventHistory(db, { present, rows, foldNow }),
     ...createNetworkState(db, commits),
     ...createLife(core, inbox, deliveries, options),
   };
 }
 
-function createParts({ db, present, commits, log, rows, spending, dues, debts, cursors, foldNow, told, deliveries: late }: Foundation): Parts {
+function createParts({
+  db,
+  present,
+  commits,
+  log,
+  rows,
+  spending,
+  dues,
+  debts,
+  cursors,
+  foldNow,
+  told,
+  deliveries: late,
+}: Foundation): Parts {
   const changes = createChanges({ present, commits, log, intents: rows.intents, spending }, () => ({
     insertEvent: (event, now) => inbox.insertEvent(event, now),
     writer,

@@ -4,6 +4,7 @@ import { asHandle } from "../../../src/core/ids.ts";
 import { credits, DAY, HOUR, MINUTE } from "../../../src/core/units.ts";
 import type { Reason } from "../../../src/guardian/explanation.ts";
 import { whyLab, type WhyLab } from "../../harness/explained-specialist.ts";
+import { spentBy } from "../../harness/spent-by.ts";
 
 const SCOUT = asHandle("scout");
 const A_TIME = expect.any(Number);
@@ -162,7 +163,7 @@ describe("waiting work", () => {
     expect((await lab.decided()).map(({ state, code }) => code ?? state)).toEqual(["sending", "spend_cap"]);
     await lab.clock.advance(5 * MINUTE);
     expect((await lab.decided()).map(({ state }) => state)).toEqual(["confirmed", "confirmed"]);
-    expect(await lab.clock.run(lab.store.spent(SCOUT, lab.clock.now()))).toMatchObject([
+    expect(await lab.clock.run(spentBy(lab.store, SCOUT, lab.clock.now()))).toMatchObject([
       { postedMicros: credits(4).micros, heldMicros: 0 },
     ]);
   });

@@ -107,12 +107,17 @@ test("each mistake that types miss is told as itself, with what to do", async ()
     expect(project.told.at(-1)).toMatch(told);
   }
   const handler = async (code: string) => {
-    await project.edit("agents/scout.ts", scout.replace("act.state = { n: 1 };", code).replace("(_post", "async (_post"), "has a new definition");
+    await project.edit(
+      "agents/scout.ts",
+      scout.replace("act.state = { n: 1 };", code).replace("(_post", "async (_post"),
+      "has a new definition",
+    );
     return project.handle("scout", "post.created");
   };
   expect(await handler('await act.step("a", () => new Map());')).toMatchObject({ kind: "failed", error: { code: "step_not_json" } });
   // The handler of the thread's next handling tells what became of the use after the end.
-  const late = 'const { late } = globalThis; setImmediate(() => { try { act.reply(_post, "late"); } catch (error) { globalThis.late = error.code; } });';
+  const late =
+    'const { late } = globalThis; setImmediate(() => { try { act.reply(_post, "late"); } catch (error) { globalThis.late = error.code; } });';
   await handler(`${late} act.state = { late: late ?? "not yet" };`);
   await expect.poll(async () => (await state(project)) as { state?: object }).toMatchObject({ state: { late: "act_closed" } });
 });

@@ -7,6 +7,7 @@ import { answer } from "../../../src/model.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { modelTown, type ModelTown, type ModelTownOptions } from "../../harness/model-town.ts";
 import { project } from "../../harness/project.ts";
+import { spentBy } from "../../harness/spent-by.ts";
 
 /** 100 tokens in for 1, 20 out for 2. */
 const COST = 140;
@@ -23,7 +24,7 @@ const town = (path: string, over: Partial<ModelTownOptions> = {}): Promise<Model
     ...over,
   });
 const spent = async ({ store }: ModelTown): Promise<readonly (number | undefined)[]> => {
-  const [usd] = await store.spent(asHandle("helper"), Date.now());
+  const [usd] = await spentBy(store, asHandle("helper"), Date.now());
   return [usd?.heldMicros, usd?.postedMicros];
 };
 const asked = { id: "post.created:p1", payload: { kind: "post", id: "p1", content: "How long does green tea steep?" } };

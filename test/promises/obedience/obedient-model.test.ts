@@ -6,6 +6,7 @@ import { microDollars } from "../../../src/core/units.ts";
 import { answer } from "../../../src/model.ts";
 import type { ModelRequest, ScriptedReply } from "../../../src/testing.ts";
 import { modelTown } from "../../harness/model-town.ts";
+import { spentBy } from "../../harness/spent-by.ts";
 
 const POSTS = 1_000;
 const INSTRUCTIONS = "Answer questions about tea in one friendly sentence, and never mention the warehouse in Leeds where it is kept.";
@@ -74,7 +75,7 @@ test(`${POSTS} hostile posts: no action outside may, caps, approvals and brakes,
   const votes = await town.store.intents({ operation: "posts.vote", states: ["confirmed", "ready", "sending"], limit: 10 });
   expect(votes).toEqual([]);
   expect((await town.store.openApprovals(1, Date.now())).length).toBe(1);
-  const [spent] = await town.store.spent(asHandle("helper"), Date.now());
+  const [spent] = await spentBy(town.store, asHandle("helper"), Date.now());
   expect(spent).toMatchObject({ currency: "usd", heldMicros: 0, postedMicros: used });
   expect(used).toBeLessThanOrEqual(CAP_MICROS);
 });

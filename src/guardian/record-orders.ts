@@ -1,0 +1,98 @@
+/** The record of the Guardian's orders: a row before each is carried out, with its result afterwards. */
+import { defined } from "../core/defined.ts";
+import { isRetinueError, messageOf } from "../core/errors.ts";
+import type { Caller, OrderRow } from "../store/orders.ts";
+import type { Store } from "../store/store.ts";
+import { MAX_LISTED, type Page } from "./page.ts";
+import { wordsIn } from "./search-words.ts";
+import type { GuardianContext } from "./wake-waiting.ts";
+
+/** The orders among the methods of the Guardian; the others only ask. */
+const ORDERS = ["approve", "reject", "pause", "resume", "halt", "lift", "unfreeze", "retry", "settle", "call", "backup"] as const;
+type OrderName = (typeof ORDERS)[number];
+
+/** The caller of a program that names none. */
+export const PROGRAM: Caller = { who: "the program", from: "code" };
+
+/** Characters of each text of a row. */
+const MAX_TEXT = 1_000;
+
+type Orders = { readonly [name in OrderName]: (query: never) => Promise<unknown> };
+
+/** The same Guardian, with a row for each order. */
+export function recordOrders<Guardian extends Orders>(guardian: Guardian, context: GuardianContext, caller: Caller): Guardian {
+  const recorded: Partial<Record<OrderName, unknown>> = {};
+  for (const name of ORDERS) {
+    // Each order takes one query and returns a message, whatever else they have.
+    const give = guardian[name] as (query: object) => Promise<unknown>;
+    recorded[name] = (query: object) => record(context, caller, name, query, () => give(query));
+  }
+  return { ...guardian, ...(recorded as Orders) };
+}
+
+async function record(
+  { store, clock, parts }: GuardianContext,
+  { who, from }: Caller,
+  name: OrderName,
+  query: object,
+  give: () => Promise<unknown>,
+): Promise<unknown> {
+  const noted = store.noteOrder({ who: cut(who), from, at: clock.now(), ...describe(name, query) }).catch(unrecorded);
+  const end = async (result: string, code?: string): Promise<void> => {
+    const seq = await noted;
+    if (seq !== undefined) await store.endOrder(seq, defined({ result: cut(result), code })).catch(unrecorded);
+  };
+  /** A halt must work on a disk that takes no rows. */
+  function unrecorded(error: unknown): undefined {
+    parts?.log.warn("an order has no row", { order: name, message: messageOf(error) });
+  }
+  try {
+    const result = await give();
+    await end(textIn(result, "message") ?? "done");
+    return result;
+  } catch (error) {
+    await end(messageOf(error), isRetinueError(error) ? error.code : "unexpected");
+    throw error;
+  }
+}
+
+/** The name of an order with its variant, its subject and its reason. */
+function describe(name: OrderName, query: object) {
+  const variant = textIn(query, "verdict") ?? textIn(query, "operation");
+  return defined({
+    what: cut(variant === undefined ? name : `${name} ${variant}`),
+    subject: cut(textIn(query, "id") ?? textIn(query, "handle") ?? textIn(query, "file")),
+    why: cut(textIn(query, "reason")),
+  });
+}
+
+function textIn(value: unknown, name: string): string | undefined {
+  const found: unknown = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+  return typeof found === "string" ? found : undefined;
+}
+
+function cut(text: string): string;
+function cut(text: string | undefined): string | undefined;
+function cut(text: string | undefined): string | undefined {
+  return text === undefined || text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`;
+}
+
+export interface OrdersQuery {
+  /** The specialist, action or event that an order names. */
+  readonly subject?: string;
+  /** The name of an order, such as `approve`. */
+  readonly what?: string;
+  /** Ms since the epoch. */
+  readonly since?: number;
+  /** Words that all occur in it. */
+  readonly search?: string;
+  readonly before?: number;
+  readonly limit: number;
+}
+
+export async function readOrders(store: Store, { search, limit, ...filter }: OrdersQuery): Promise<Page<OrderRow>> {
+  const bounded = Math.min(Math.max(1, limit), MAX_LISTED);
+  const { rows, total } = await store.orders(defined({ ...filter, search: wordsIn(search), limit: bounded }));
+  const last = rows.at(-1);
+  return { entries: rows, total, ...(last === undefined || rows.length < bounded ? {} : { next: last.seq }) };
+}

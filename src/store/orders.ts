@@ -1,0 +1,45 @@
+/** Store interface of the Guardian's orders: who gave which, when, from where, why, and its result. */
+
+/** The person who gives an order, and the way by which it comes. */
+export interface Caller {
+  readonly who: string;
+  /** `command`: a shell; `code`: the program that runs the specialists. */
+  readonly from: "command" | "code";
+}
+
+export interface NewOrder extends Caller {
+  readonly at: number;
+  /** The order's name, such as `approve`. */
+  readonly what: string;
+  /** The specialist, action or event that it names; undefined for everything. */
+  readonly subject?: string;
+  readonly why?: string;
+}
+
+export interface OrderRow extends NewOrder {
+  readonly seq: number;
+  /** Undefined if the process ended first. */
+  readonly result?: string;
+  /** The code of the error, if the order was not carried out. */
+  readonly code?: string;
+}
+
+export interface OrderFilter {
+  /** Its subject. */
+  readonly subject?: string;
+  /** The order's name. */
+  readonly what?: string;
+  readonly since?: number;
+  /** Words that all occur in it. */
+  readonly search?: readonly string[];
+}
+
+export interface OrderStore {
+  /** Adds an order before it is carried out; on disk with the first thing that it writes. Returns its number. */
+  noteOrder(order: NewOrder): Promise<number>;
+  endOrder(seq: number, end: { readonly result: string; readonly code?: string }): Promise<void>;
+  /** Newest first, with the number of all that match. */
+  orders(
+    filter: OrderFilter & { readonly before?: number; readonly limit: number },
+  ): Promise<{ readonly rows: readonly OrderRow[]; readonly total: number }>;
+}

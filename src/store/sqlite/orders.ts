@@ -1,0 +1,43 @@
+/** The Guardian's orders in SQLite. */
+import type { DatabaseSync } from "node:sqlite";
+import { defined } from "../../core/defined.ts";
+import type { OrderRow, OrderStore } from "../orders.ts";
+import { maybeText, numberOf, textOf, type Row } from "./columns.ts";
+import type { Commits } from "./commits.ts";
+import { allOccurIn, patternsOf } from "./word-search.ts";
+
+export function createOrders(db: DatabaseSync, commits: Commits): OrderStore {
+  const insert = db.prepare("INSERT INTO guardian_order (at, who, origin, what, subject, why) VALUES (?, ?, ?, ?, ?, ?) RETURNING seq");
+  const end = db.prepare("UPDATE guardian_order SET result = ?, code = ? WHERE seq = ?");
+  const text = "concat_ws(' ', who, what, subject, why, result, code)";
+  const matches = `
+    (?1 IS NULL OR subject = ?1) AND (?2 IS NULL OR what = ?2 OR substr(what, 1, length(?2) + 1) = ?2 || ' ') AND at >= ?3 AND ${allOccurIn(text, "?4")}`;
+  const list = db.prepare(`SELECT * FROM guardian_order WHERE ${matches} AND seq < ?5 ORDER BY seq DESC LIMIT 0 + ?6`);
+  const count = db.prepare(`SELECT count(*) AS n FROM guardian_order WHERE ${matches}`);
+  return {
+    noteOrder: ({ at, who, from, what, subject, why }) =>
+      commits.soft(() => numberOf(insert.get(at, who, from, what, subject ?? null, why ?? null) ?? {}, "seq")),
+    endOrder: (seq, { result, code }) => commits.soft(() => void end.run(result, code ?? null, seq)),
+    async orders({ subject, what, since, search, before, limit }) {
+      const filter = [subject ?? null, what ?? null, since ?? 0, patternsOf(search)] as const;
+      return {
+        rows: list.all(...filter, before ?? Number.MAX_SAFE_INTEGER, limit).map(readOrder),
+        total: numberOf(count.get(...filter) ?? {}, "n"),
+      };
+    },
+  };
+}
+
+function readOrder(row: Row): OrderRow {
+  return defined({
+    seq: numberOf(row, "seq"),
+    at: numberOf(row, "at"),
+    who: textOf(row, "who"),
+    from: textOf(row, "origin") === "command" ? "command" : "code",
+    what: textOf(row, "what"),
+    subject: maybeText(row, "subject"),
+    why: maybeText(row, "why"),
+    result: maybeText(row, "result"),
+    code: maybeText(row, "code"),
+  });
+}
