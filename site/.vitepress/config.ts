@@ -43,6 +43,8 @@ const leadToPages: NonNullable<MarkdownOptions["config"]> = (md) => {
     if (from.startsWith("api")) return;
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const href = token.type === "link_open" ? (token.attrGet("href") ?? "") : "";
+      // A README is served as its folder.
+      if (/README\.md(?:#|$)/.test(href)) token.attrSet("href", href.replace("README.md", ""));
       if (href === "" || /^[a-z]+:|^#|\.md(?:#|$)/.test(href)) continue;
       const path = join(from, href);
       if (!existsSync(join(ROOT, path))) continue; // the check of dead links names it
