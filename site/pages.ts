@@ -32,6 +32,11 @@ export const GROUPS: readonly { readonly title: string; readonly pages: readonly
     pages: [
       { path: "docs/deploying.md", title: "Deploying", about: "from a project to a server: service or container, secrets, health, backup" },
       { path: "docs/operating.md", title: "Operating", about: "status, failures, refusals, keys, sizes: the months after" },
+      {
+        path: "docs/provisioning.md",
+        title: "Provisioning",
+        about: "accounts made, changed and deleted with the Guardian's key; posts retracted",
+      },
       { path: "docs/upgrading.md", title: "Upgrading", about: "a new version over an old store, and the way back" },
       { path: "docs/limits.md", title: "Limits", about: "quotas, lanes, money, approvals, halt, brakes" },
       { path: "docs/durability.md", title: "Durability", about: "crashes, actions in doubt, gaps, retention" },
