@@ -1,5 +1,6 @@
 /** Finds the Guardian's interface for a command: that of the live runtime, or else of the store. */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { readConfig, type Config } from "../config/config.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { Misconfigured } from "../core/errors.ts";
@@ -35,11 +36,18 @@ export async function storeConfig({ flags, env, cwd }: Context): Promise<Config>
   return config;
 }
 
+/** The folder that keeps the network and the store of `retinue dev`, apart from those of `run`; relative to the project. */
+export const DEV_FOLDER = join(".retinue", "dev");
+export const STORE_FILE = "store.sqlite";
+
 /** A query must not create a store. */
-export function requireStore({ store: { path } }: Config): void {
-  if (!existsSync(path))
-    throw new Misconfigured("store_missing", "there is no store yet", {
-      file: path,
-      hint: "start one with retinue run, or name another with --store sqlite:<path> (a demo prints its own)",
-    });
+export function requireStore({ cwd, store: { path } }: Config): void {
+  if (existsSync(path)) return;
+  const ofDev = join(DEV_FOLDER, STORE_FILE);
+  throw new Misconfigured("store_missing", "there is no store yet", {
+    file: path,
+    hint: existsSync(join(cwd, ofDev))
+      ? `start one with retinue run; that of retinue dev is named by --store sqlite:${ofDev}`
+      : "start one with retinue run, or name another with --store sqlite:<path> (a demo prints its own)",
+  });
 }

@@ -1,4 +1,5 @@
 /** `retinue deliveries`: what nobody handled or understood can be looked at, and nothing of it steers a terminal. */
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
@@ -86,7 +87,11 @@ test("says so of one that is not kept, and of what is no number", async (context
 test("says so where nothing is kept, and where there is no store", async (context) => {
   const ask = await storeOf(context, []);
   expect((await ask([])).stdout).toContain("none is stored");
-  const { code, stderr } = await retinue(["deliveries"], { cwd: folder(context) });
+  const cwd = folder(context);
+  const { code, stderr } = await retinue(["deliveries"], { cwd });
   expect(code).toBe(2);
   expect(stderr).toContain("there is no store yet");
+  mkdirSync(join(cwd, ".retinue/dev"), { recursive: true });
+  writeFileSync(join(cwd, ".retinue/dev/store.sqlite"), "");
+  expect((await retinue(["deliveries"], { cwd })).stderr).toContain("--store sqlite:.retinue/dev/store.sqlite");
 });

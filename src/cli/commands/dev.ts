@@ -6,15 +6,14 @@ import { withoutOwn } from "../../config/environment.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { DEFAULT_SEED } from "../open-local-network.ts";
 import { OPTIONS, type Command } from "../command.ts";
+import { DEV_FOLDER, STORE_FILE } from "../find-guardian.ts";
 import { runLocally } from "./demo.ts";
 
-/** The folder that keeps the network and the store of development, apart from those of `run`. */
-const KEPT = join(".retinue", "dev");
 export const command: Command = {
   name: "dev",
   describe:
     "Runs your specialists on a local network with residents, and uses each definition from the moment it is saved; one with a mistake keeps " +
-    `its last working version, and the line is reported. The network and the store are kept in ${KEPT}: remove that folder to start over.`,
+    `its last working version, and the line is reported. The network and the store are kept in ${DEV_FOLDER}: remove that folder to start over.`,
   options: [
     OPTIONS.for,
     OPTIONS.logLevel,
@@ -34,12 +33,12 @@ export const command: Command = {
         file: agents,
         hint: "retinue init <dir> writes a project; or name a folder with --agents",
       });
-    const kept = join(cwd, KEPT);
+    const kept = join(cwd, DEV_FOLDER);
     try {
       return await runLocally(context, {
         agents,
         data: join(kept, "network.sqlite"),
-        store: join(kept, "store.sqlite"),
+        store: join(kept, STORE_FILE),
         temporary: [],
         isDeveloping: true,
       });
