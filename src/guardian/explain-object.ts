@@ -9,7 +9,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 
 const MAX_FOUND = 50;
-const WATCHED = ["job", "thread"] as const;
+const WATCHED = ["job", "own_job", "thread"] as const;
 
 /** Undefined if nothing is about it. */
 export async function explainObject(
