@@ -5,7 +5,7 @@ import { defined } from "../../core/defined.ts";
 import { answerBy, payloadHash, type Approval, type Shown } from "../../limits/approvals.ts";
 import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
-import { scopeOf } from "../../limits/spending.ts";
+import { GUARDIAN, ownerOf, scopeOf } from "../../limits/spending.ts";
 import { rejection, type Intent } from "../../outbox/intent.ts";
 import type { Commits } from "./commits.ts";
 import { approvalOf, type ControlTable } from "./control-table.ts";
@@ -76,16 +76,19 @@ export function createKeyTables(
     },
     async usage(now, handle) {
       const one = handle ?? null;
-      const money = new Map<string, SpentRow[]>();
-      for (const { scope, ...spent } of spending.spent(now, handle === undefined ? undefined : scopeOf(handle)))
-        money.set(scope, [...(money.get(scope) ?? []), spent]);
+      const money = moneyByOwner(spending, now, handle);
       const found = keys.all(one).map((row) => ({ specialist: asHandle(textOf(row, "handle")), id: maybeText(row, "key_id") }));
       quota.loadAll(found.flatMap(({ id }) => (id === undefined ? [] : [asKeyId(id)])));
+      const ids = new Map(found.map(({ specialist, id }) => [specialist, id]));
+      // A model may be paid for a specialist that has no key yet.
       return new Map(
-        found.map(({ specialist, id }) => [
-          specialist,
-          { money: money.get(scopeOf(specialist)) ?? [], quota: id === undefined ? undefined : useOf(asKeyId(id), AS_LAST_SEEN) },
-        ]),
+        [...new Set([...ids.keys(), ...money.keys()])].map((specialist) => {
+          const id = ids.get(specialist);
+          return [
+            specialist,
+            { money: money.get(specialist) ?? [], quota: id === undefined ? undefined : useOf(asKeyId(id), AS_LAST_SEEN) },
+          ];
+        }),
       );
     },
     stop: (kind, scope, reason, now) => commits.hard(() => guardian.stop(kind, scope, reason, now)),
@@ -142,4 +145,15 @@ export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, 
     approvalOf: async (intent) => guardian.approval(intent),
     decideApproval: (intent, word, now) => commits.hard(() => decide(intent, word, now)),
   };
+}
+
+/** The money of each specialist, without the shared account. */
+function moneyByOwner(spending: SpendingTable, now: number, handle: Handle | undefined): ReadonlyMap<Handle, readonly SpentRow[]> {
+  const money = new Map<Handle, SpentRow[]>();
+  for (const { scope, ...spent } of spending.spent(now, handle === undefined ? undefined : scopeOf(handle))) {
+    if (scope === GUARDIAN) continue;
+    const owner = asHandle(ownerOf(scope));
+    money.set(owner, [...(money.get(owner) ?? []), spent]);
+  }
+  return money;
 }

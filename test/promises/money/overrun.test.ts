@@ -43,7 +43,7 @@ test(
     });
     const store = join(lab.root, "store.sqlite");
     const ask = async (...args: readonly string[]): Promise<{ readonly code: number | null; readonly said: JsonObject }> => {
-      const env = { USER: "ann" };
+      const env = { SUDO_USER: "ann" };
       const { code, stdout } = await retinue([...args, "--store", `sqlite:${store}`, "--json"], { cwd: lab.root, env });
       const said: unknown = JSON.parse(stdout);
       return { code, said: isObject(said) ? said : {} };
