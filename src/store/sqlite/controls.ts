@@ -77,9 +77,8 @@ export function createKeyTables(
     async usage(now, handle) {
       const one = handle ?? null;
       const money = moneyByOwner(spending, now, handle);
-      const found = keys.all(one).map((row) => ({ specialist: asHandle(textOf(row, "handle")), id: maybeText(row, "key_id") }));
-      quota.loadAll(found.flatMap(({ id }) => (id === undefined ? [] : [asKeyId(id)])));
-      const ids = new Map(found.map(({ specialist, id }) => [specialist, id]));
+      const ids = new Map(keys.all(one).map((row) => [asHandle(textOf(row, "handle")), maybeText(row, "key_id")]));
+      quota.loadAll([...ids.values()].flatMap((id) => (id === undefined ? [] : [asKeyId(id)])));
       // A model may be paid for a specialist that has no key yet.
       return new Map(
         [...new Set([...ids.keys(), ...money.keys()])].map((specialist) => {
