@@ -54,7 +54,7 @@ function watchShown(handle: string, { kind, object, state, dueAt, data }: WatchR
     id: object,
     about: "watch",
     handle,
-    what: kind,
+    what: kind.replace("_", " "),
     state,
     since: typeof followedAt === "number" ? followedAt : now,
     reasons: dueAt === null ? [] : [{ rule: "followed", message: "it is followed, and checked again", until: dueAt }],

@@ -20,7 +20,7 @@ const APPLIED: readonly string[] = ["applied", "assigned", ...DELIVERED];
 
 /** Compares an offered job with its stored progress: one `job.applied` for each rise of the number of applications. */
 export function followOwnJob(job: Job, before: OwnJobProgress, owner: Owner): WatchChange<OwnJobProgress> {
-  const status = job.status === undefined || job.status === "unknown" ? before.status : job.status;
+  const status = movedTo(job.status, before.status);
   const applications = Math.max(applicationsOf(job, status), before.applications ?? 0);
   const isNew = (among: readonly string[]): boolean => among.includes(status) && !among.includes(before.status);
   const isDelivered = isNew(DELIVERED) || (status === "submitted" && before.status === "rejected");
@@ -39,6 +39,17 @@ export function followOwnJob(job: Job, before: OwnJobProgress, owner: Owner): Wa
   happen("job.accepted", after.accepted, before.accepted);
   const news = status !== before.status || applications > (before.applications ?? 0);
   return { state: status, progress: after, ended: ENDED.includes(status), events, news };
+}
+
+/** In the order of an offered job's states. An answer from a cache may lag behind what was seen. */
+const ORDER: readonly string[] = ["open", "applied", "assigned", "submitted", "rejected", "accepted", "paid"];
+/** Statuses of work that was sent back. */
+const AGAIN: readonly string[] = ["assigned", "submitted"];
+
+function movedTo(shown: Job["status"], before: string): string {
+  if (shown === undefined || shown === "unknown") return before;
+  const isBack = ORDER.includes(shown) && ORDER.indexOf(shown) < ORDER.indexOf(before);
+  return isBack && !(before === "rejected" && AGAIN.includes(shown)) ? before : shown;
 }
 
 /** A network that shows no number shows at least one application by the job's status. */

@@ -59,3 +59,10 @@ test("a status that cannot be read changes nothing", () => {
     [],
   ]);
 });
+
+test("an answer that lags behind is no second delivery, and work that was sent back is one", () => {
+  const shown = (...states: readonly NonNullable<Job["status"]>[]) =>
+    looks(...states.map((status) => ({ status, applications: 0 }))).flat();
+  expect(shown("submitted", "open", "submitted", "accepted", "submitted", "accepted")).toEqual(["job.delivered:j#1", "job.accepted:j#1"]);
+  expect(shown("submitted", "rejected", "assigned", "submitted")).toEqual(["job.delivered:j#1", "job.delivered:j#2"]);
+});
