@@ -3,7 +3,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { asEventId, asHandle } from "../../src/core/ids.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { admissions, stopwatch, type AdmissionSpeed } from "../harness/ledger.ts";
+import { admissions, startIsOver, stopwatch, type AdmissionSpeed } from "../harness/ledger.ts";
 import { percentile } from "../harness/stats.ts";
 import { ready, settings } from "./subject.ts";
 
@@ -46,6 +46,7 @@ async function claims(): Promise<AdmissionSpeed> {
         });
     }
   };
+  await startIsOver();
   const cost = stopwatch();
   await Promise.all(Array.from({ length: AT_ONCE }, caller));
   const speed = { ...cost(count), p50Ms: percentile(took, 50), p99Ms: percentile(took, 99) };
