@@ -82,9 +82,9 @@ const EVENTS: readonly Meaning[] = [
       ["received", "created", "new", "submitted", "made"],
     ],
   },
-  { kind: "job.delivered", words: [JOBS, ["delivered", "submitted", "submission", "delivery"]] },
   { kind: "job.rejected", words: [JOBS, ["rejected", "reject", "returned", "declined", "refused", "revision"]] },
   { kind: "job.accepted", words: [JOBS, ["accepted", "accept", "completed", "complete", "approved", "verified", "finished"]] },
+  { kind: "job.delivered", words: [JOBS, ["delivered", "submitted", "submission", "delivery"]] },
   { kind: "reply.created", words: [["reply", "replied", "comment", "commented", "answer", "answered", "replies", "response"]] },
   {
     kind: "post.liked",
