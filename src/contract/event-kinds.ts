@@ -52,6 +52,8 @@ export interface EventPayloads {
   "reply.created": Reply;
   "mention.created": Post;
   "job.listed": Job;
+  "job.applied": Job;
+  "job.delivered": Job;
   "job.assigned": Job;
   "job.accepted": Job;
   "job.rejected": Job;
@@ -73,6 +75,8 @@ export const EVENT_KINDS = [
   "reply.created",
   "mention.created",
   "job.listed",
+  "job.applied",
+  "job.delivered",
   "job.assigned",
   "job.accepted",
   "job.rejected",

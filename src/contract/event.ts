@@ -17,10 +17,13 @@ export interface NewEvent {
   readonly hops: number;
 }
 
+/** Kinds of watched objects: a job applied for, a job of one's own, a thread. */
+export type WatchKind = "job" | "own_job" | "thread";
+
 /** A watched object and its progress. */
 export interface WatchWrite {
   readonly specialist: Handle;
-  readonly kind: "job" | "thread";
+  readonly kind: WatchKind;
   readonly object: string;
   readonly state: string;
   readonly data: JsonObject;

@@ -74,6 +74,8 @@ export const jobRecord = z.object({
   createdAtMs: timeMs.optional(),
   /** Applicants, if the network sends them. */
   applicantIds: z.array(z.string()).optional(),
+  /** Number of applications, if the network sends it. */
+  applications: z.number().int().optional(),
   /** True if the asking account has applied; absent if the network does not say. */
   applied: z.boolean().optional(),
   /** Input of the work, if the network sends it (usually only with a single job, not in lists). */

@@ -75,8 +75,16 @@ const EVENTS: readonly Meaning[] = [
       ["accepted", "accept", "approved"],
     ],
   },
+  {
+    kind: "job.applied",
+    words: [
+      ["bid", "application", "proposal", "applicant"],
+      ["received", "created", "new", "submitted", "made"],
+    ],
+  },
   { kind: "job.rejected", words: [JOBS, ["rejected", "reject", "returned", "declined", "refused", "revision"]] },
   { kind: "job.accepted", words: [JOBS, ["accepted", "accept", "completed", "complete", "approved", "verified", "finished"]] },
+  { kind: "job.delivered", words: [JOBS, ["delivered", "submitted", "submission", "delivery"]] },
   { kind: "reply.created", words: [["reply", "replied", "comment", "commented", "answer", "answered", "replies", "response"]] },
   {
     kind: "post.liked",

@@ -9,7 +9,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 
 const MAX_FOUND = 50;
-const WATCHED = ["job", "thread"] as const;
+const WATCHED = ["job", "own_job", "thread"] as const;
 
 /** Undefined if nothing is about it. */
 export async function explainObject(
@@ -54,7 +54,7 @@ function watchShown(handle: string, { kind, object, state, dueAt, data }: WatchR
     id: object,
     about: "watch",
     handle,
-    what: kind,
+    what: kind.replace("_", " "),
     state,
     since: typeof followedAt === "number" ? followedAt : now,
     reasons: dueAt === null ? [] : [{ rule: "followed", message: "it is followed, and checked again", until: dueAt }],

@@ -146,7 +146,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   communities("Posting does not need membership. Joining or leaving twice answers like once."),
   search("Search takes `query` in the body and answers like a list, best first."),
   webhooks(
-    "Kinds: post.created (others' posts), post.liked, post.replied, mention, follower.new, job.assigned, job.completed, job.paid, approval.required.",
+    "Kinds: post.created (others' posts), post.liked, post.replied, mention, follower.new, job.applied, job.delivered, job.assigned, job.completed, job.paid, approval.required.",
   ),
   webhooks("A registration holds for its own specialist; no `events` means all; at most 10 each."),
   webhooks("The payload is `{id, type, created_at, agent_id, data}` with `data` as Set B sends that record.", "deliveryDetail"),

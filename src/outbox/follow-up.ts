@@ -4,13 +4,18 @@ import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Receipt } from "../contract/event-kinds.ts";
 import type { JsonObject } from "../core/json.ts";
-import { SECOND } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
 import { conclude, type DoubtTiming } from "./outcome-to-state.ts";
 import { STATES, type Conclusion, type Intent, type IntentChange, type IntentState, type TargetOf } from "./intent.ts";
 import { receiptEvent } from "./receipts.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { Member } from "../gateway/member.ts";
 import { LOOKED_AT, newWatch } from "../store/sources.ts";
+
+/** Events of a job that a specialist offered: without a handler for one, it is not watched and costs no request. */
+const OWN_JOB_KINDS = ["job.applied", "job.delivered", "job.accepted"] as const;
+/** First check of a job just offered. */
+const FIRST_LOOK_MS = 5 * MINUTE;
 /** First check after a lost answer: most effects are visible at once. */
 const FIRST_CHECK_MS = 2 * SECOND;
 
@@ -83,6 +88,10 @@ function watchesOf(member: Member, intent: Intent, change: IntentChange, now: nu
       return thread(change.createdRef);
     case "posts.reply":
       return thread(intent.thread ?? intent.target);
+    case "jobs.create":
+      return change.createdRef === undefined || !OWN_JOB_KINDS.some((kind) => handlerOf(member.specialist, kind) !== undefined)
+        ? []
+        : [{ specialist: handle, kind: "own_job", object: change.createdRef, ...newWatch("own_job", now), dueAt: now + FIRST_LOOK_MS }];
     case "jobs.apply":
       return intent.target === undefined
         ? []

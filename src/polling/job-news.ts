@@ -33,7 +33,10 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
   const { handle } = member.specialist;
   const jobs = new Map(items.flatMap((item) => (item.kind === "job" ? [[item.id, item] as const] : [])));
   const left = member.keyId === undefined ? new Map<string, number>() : parts.shared.left(OFFERS_LIST, member.keyId);
-  const followed = (await store.watchesOf(handle, "job", [...jobs.keys(), ...left.keys()])).filter(({ dueAt }) => dueAt !== null);
+  const followed = [
+    ...(await store.watchesOf(handle, "job", [...jobs.keys(), ...left.keys()])),
+    ...(member.specialist.may.includes("jobs.create") ? await store.watchesOf(handle, "own_job", [...jobs.keys()]) : []),
+  ].filter(({ dueAt }) => dueAt !== null);
   if (followed.length === 0) return;
   const round: Round = { parts, member, standings: await store.jobStandings(handle) };
   for (const row of followed) {
@@ -41,11 +44,12 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
     const before = followedIn(row, now);
     const { state, status } = before;
     const record = jobs.get(row.object);
-    if (record !== undefined) doubtOffers(parts, before, record);
+    if (state.kind === "job" && record !== undefined) doubtOffers(parts, before, record);
     else if (state.kind === "job" && status === "applied" && (left.get(row.object) ?? 0) > (state.lookedAt ?? now))
       await lookNow(parts, member, { ...before, state });
     const shown = record && shownBy(member, state, record, { now, networkNow: parts.networkNow() });
-    if (shown?.news !== true || !isForward(status, shown.state)) continue;
+    const isLagging = shown !== undefined && (state.kind === "job" ? !isForward(status, shown.state) : status === "rejected");
+    if (shown?.news !== true || isLagging) continue;
     // A list may lack the input or the reason of a rejection: the job itself is read at once.
     if (state.kind === "job" && (shown.state === "assigned" || shown.state === "rejected")) {
       await lookNow(parts, member, { ...before, state });

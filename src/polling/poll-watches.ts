@@ -53,7 +53,7 @@ async function follow(round: Round, before: Followed, lane: Lane): Promise<boole
   const { gateway, store, clock } = parts;
   const { object, status, state } = before;
   if (state.kind === "job" && (await defer(round, { ...before, state }))) return true;
-  const operation = state.kind === "job" ? "jobs.get" : "posts.get";
+  const operation = state.kind === "thread" ? "posts.get" : "jobs.get";
   const answer = await gateway.read(member, { operation, target: object, input: {} }, { lane, signal: parts.ending });
   const now = clock.now();
   const result = readResult(answer);

@@ -16,6 +16,7 @@ import {
   type Wait,
 } from "./job-cadence.ts";
 import { followJob } from "./job-events.ts";
+import { followOwnJob } from "./own-job-events.ts";
 import { feedReader, OFFERS_LIST } from "./list-readers.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { followThread, type Times } from "./thread-events.ts";
@@ -160,6 +161,10 @@ export function shownBy(member: Member, before: WatchState, record: NetworkRecor
     const { progress, ...change } = followJob(record, before.progress, reader, times.networkNow);
     return { ...change, progressed: { ...before, progress } };
   }
+  if (before.kind === "own_job" && record.kind === "job") {
+    const { progress, ...change } = followOwnJob(record, before.progress, reader);
+    return { ...change, progressed: { ...before, progress } };
+  }
   if (before.kind === "thread" && record.kind === "post") {
     const { progress, ...change } = followThread(record, before.progress, reader, times);
     return { ...change, progressed: { ...before, progress } };
@@ -177,8 +182,8 @@ export async function pauseMs(
   const { coverage, timings, sharers, shared } = parts;
   const { handle } = member.specialist;
   const { looks } = state;
-  // Replies to others in a watched thread are reported to those others only.
-  if (state.kind === "thread") {
+  // Nothing has to be done about a job of one's own. Replies to others in a watched thread are reported to those others only.
+  if (state.kind !== "job") {
     const base = (await watchPauseMs(parts, member)) * 5;
     return Math.round(Math.min(Math.max(30 * MINUTE, base), base * 1.5 ** Math.min(looks, 30)));
   }

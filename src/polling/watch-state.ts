@@ -25,6 +25,15 @@ export interface ThreadProgress {
   readonly newsAt: number;
 }
 
+/** Progress of a job that a specialist offered. */
+export interface OwnJobProgress {
+  readonly status: string;
+  /** The largest number of applications that was seen; undefined where the network shows none. */
+  readonly applications: number | undefined;
+  readonly delivered: number;
+  readonly accepted: number;
+}
+
 interface Looks {
   /** Consecutive checks without news: the interval grows with them. */
   readonly looks: number;
@@ -48,12 +57,18 @@ export interface ThreadState extends Looks {
   readonly progress: ThreadProgress;
 }
 
-export type WatchState = JobState | ThreadState;
+export interface OwnJobState extends Looks {
+  readonly kind: "own_job";
+  readonly progress: OwnJobProgress;
+}
+
+export type WatchState = JobState | OwnJobState | ThreadState;
 
 /** `now` counts as the last news of a thread without stored state. */
 export function readWatchState({ kind, data }: Pick<WatchRow, "kind" | "data">, now: number): WatchState {
   const looks = { looks: numberIn(data, "looks") ?? 0, followedAt: numberIn(data, "followedAt") };
   if (kind === "thread") return { ...looks, kind, progress: readThreadProgress(data, now) };
+  if (kind === "own_job") return { ...looks, kind, progress: readOwnJobProgress(data) };
   const seen = { lookedAt: numberIn(data, LOOKED_AT), deferred: numberIn(data, "putOff") ?? 0, planned: data["planned"] === true };
   return { ...looks, ...seen, kind, progress: readJobProgress(data) };
 }
@@ -63,6 +78,7 @@ export function storeWatchState(state: WatchState): JsonObject {
   const { looks, followedAt } = state;
   const common = { looks, ...(followedAt === undefined ? {} : { followedAt }) };
   if (state.kind === "thread") return { ...state.progress, ...common };
+  if (state.kind === "own_job") return { ...defined({ ...state.progress }), ...common };
   const { progress, lookedAt, deferred, planned } = state;
   const seen = { ...(lookedAt === undefined ? {} : { [LOOKED_AT]: lookedAt }), putOff: deferred };
   return { ...progress, ...common, ...seen, ...(planned ? { planned } : {}) };
@@ -76,6 +92,15 @@ function readJobProgress(stored: JsonObject): JobProgress {
     rejected: numberIn(stored, "rejected") ?? 0,
     paid: numberIn(stored, "paid") ?? 0,
     ...defined({ toldRejected: textIn(stored, "toldRejected"), heardRejected: textIn(stored, "heardRejected") }),
+  };
+}
+
+function readOwnJobProgress(stored: JsonObject): OwnJobProgress {
+  return {
+    status: textIn(stored, "status") ?? "open",
+    applications: numberIn(stored, "applications"),
+    delivered: numberIn(stored, "delivered") ?? 0,
+    accepted: numberIn(stored, "accepted") ?? 0,
   };
 }
 

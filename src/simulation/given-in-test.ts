@@ -48,6 +48,8 @@ const RECORDS: RecordOf = {
   "reply.created": "post",
   "mention.created": "post",
   "job.listed": "job",
+  "job.applied": "job",
+  "job.delivered": "job",
   "job.assigned": "job",
   "job.accepted": "job",
   "job.rejected": "job",

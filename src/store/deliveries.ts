@@ -1,6 +1,7 @@
 /** Store interface of webhook deliveries, and of our registrations on networks. */
+
 import type { Handle } from "../core/ids.ts";
-import type { NewEvent } from "../contract/event.ts";
+import type { NewEvent, WatchKind } from "../contract/event.ts";
 
 /** A webhook delivery as received, durable before it is acknowledged. */
 export interface NewDelivery {
@@ -29,9 +30,9 @@ export type Nudge =
   /** Lists with this name or prefix. */
   | { readonly kind: "source"; readonly name: string; readonly at: number }
   /** The few watched objects of this kind with the latest news. */
-  | { readonly kind: "newest"; readonly of: "job" | "thread"; readonly at: number }
+  | { readonly kind: "newest"; readonly of: WatchKind; readonly at: number }
   /** A watched object; `follow` starts (or restarts) the watch if there is none. */
-  | { readonly kind: "job" | "thread"; readonly object: string; readonly at: number; readonly follow?: boolean };
+  | { readonly kind: WatchKind; readonly object: string; readonly at: number; readonly follow?: boolean };
 
 /** The result of a delivery, stored in one transaction. */
 export interface DeliveryEnd {

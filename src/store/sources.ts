@@ -1,4 +1,5 @@
 /** Store interface of sources and watches, and of the due times of all work. */
+import type { WatchKind } from "../contract/event.ts";
 import type { Lane } from "../contract/operations.ts";
 import type { Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -18,13 +19,20 @@ export interface SourceRow {
 export const LOOKED_AT = "lookedAt";
 
 /** Initial row of a watched object. */
-export function newWatch(kind: WatchRow["kind"], now: number): Pick<WatchRow, "state" | "data"> {
-  return kind === "job" ? { state: "applied", data: { status: "applied", followedAt: now } } : { state: "open", data: { newsAt: now } };
+export function newWatch(kind: WatchKind, now: number): Pick<WatchRow, "state" | "data"> {
+  switch (kind) {
+    case "job":
+      return { state: "applied", data: { status: "applied", followedAt: now } };
+    case "own_job":
+      return { state: "open", data: { followedAt: now } };
+    case "thread":
+      return { state: "open", data: { newsAt: now } };
+  }
 }
 
 /** An object watched until it is completed. */
 export interface WatchRow {
-  readonly kind: "job" | "thread";
+  readonly kind: WatchKind;
   readonly object: string;
   readonly state: string;
   readonly data: JsonObject;
@@ -52,10 +60,10 @@ export interface SourceStore {
   /** Number of watched jobs by status. */
   jobStandings(specialist: Handle): Promise<ReadonlyMap<string, number>>;
   /** The objects among these that are or were watched. */
-  watchesOf(specialist: Handle, kind: WatchRow["kind"], objects: readonly string[]): Promise<readonly WatchRow[]>;
+  watchesOf(specialist: Handle, kind: WatchKind, objects: readonly string[]): Promise<readonly WatchRow[]>;
   /** Open watches, by kind. */
-  openWatches(specialist: Handle, kind: WatchRow["kind"], limit: number): Promise<readonly WatchRow[]>;
-  findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;
+  openWatches(specialist: Handle, kind: WatchKind, limit: number): Promise<readonly WatchRow[]>;
+  findWatch(specialist: Handle, kind: WatchKind, object: string): Promise<WatchRow | undefined>;
   /** The earliest due time of the specialist, over events, intents of these lanes, doubts, sources and watches. */
   nextDue(specialist: Handle, lanes: readonly Lane[]): number | undefined;
   /** The kinds of work due by now, as `nextDue` counts them. */

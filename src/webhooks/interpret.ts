@@ -1,5 +1,5 @@
 /** Interprets a verified delivery for a specialist: events, a read to make, or an object to fetch first. Pure. */
-import type { NewEvent } from "../contract/event.ts";
+import type { NewEvent, WatchKind } from "../contract/event.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { isEventKind } from "../contract/event-kinds.ts";
 import { fieldPath, fieldPaths, firstAt } from "../contract/reading/field-path.ts";
@@ -18,9 +18,9 @@ export type NeededRead =
   /** The lists of this name: `feed` or `jobs`. */
   | { readonly kind: "source"; readonly name: "feed" | "jobs" }
   /** The watched objects of this kind with the latest news, if the delivery names none. */
-  | { readonly kind: "newest"; readonly of: "job" | "thread" }
+  | { readonly kind: "newest"; readonly of: WatchKind }
   /** One object; `follow` if the delivery states that it is ours. */
-  | { readonly kind: "job" | "thread"; readonly object: string; readonly follow: boolean };
+  | { readonly kind: WatchKind; readonly object: string; readonly follow: boolean };
 
 export type Decision = "approved" | "rejected";
 
@@ -80,6 +80,7 @@ export function readsFor(kind: string | undefined): readonly NeededRead[] {
   const jobs: NeededRead = { kind: "source", name: "jobs" };
   const threads: NeededRead = { kind: "newest", of: "thread" };
   const held: NeededRead = { kind: "newest", of: "job" };
+  const own: NeededRead = { kind: "newest", of: "own_job" };
   switch (kind) {
     case "post.created":
       return [feed];
@@ -90,8 +91,12 @@ export function readsFor(kind: string | undefined): readonly NeededRead[] {
       return [threads];
     case "job.listed":
       return [jobs];
-    case "job.assigned":
+    case "job.applied":
+    case "job.delivered":
+      return [own];
     case "job.accepted":
+      return [held, own];
+    case "job.assigned":
     case "job.rejected":
     case "job.paid":
       return [held];
@@ -99,7 +104,7 @@ export function readsFor(kind: string | undefined): readonly NeededRead[] {
     case "approval.required":
       return []; // no list shows them
     default:
-      return [feed, jobs, threads, held];
+      return [feed, jobs, threads, held, own];
   }
 }
 
@@ -137,6 +142,8 @@ export function meaningOf(delivery: Readable, meant: Meant): Meaning {
       return likeMeaning(word, recordOf(meant, "post", object, body), object, meant);
     case "job.listed":
       return listedMeaning(word, recordOf(meant, "job", object, body), meant);
+    case "job.applied":
+    case "job.delivered":
     case "job.assigned":
     case "job.accepted":
     case "job.rejected":
@@ -269,10 +276,15 @@ function listedMeaning(word: string, job: Job | undefined, { jobs, networkNow }:
   return happened(word, ...events.map((event): NewEvent => ({ ...event, via: "webhook" })));
 }
 
+/** Kinds that only the account that offered the job gets. */
+const OF_OWN_JOBS: readonly string[] = ["job.applied", "job.delivered"];
+
 /** A job's progress is read from the job itself: its status counts the occurrences for webhooks and polls alike. */
 function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
   if (job === undefined) return ofSome(word, kind);
-  const looks: readonly NeededRead[] = [{ kind: "job", object: job.id, follow: kind === "job.assigned" }];
+  const held: NeededRead = { kind: "job", object: job.id, follow: kind === "job.assigned" };
+  const own: NeededRead = { kind: "own_job", object: job.id, follow: false };
+  const looks = OF_OWN_JOBS.includes(kind) ? [own] : kind === "job.accepted" ? [held, own] : [held];
   const reports = [{ news: jobNews(job.id) }];
   return kind === "job.rejected" ? { kind: "rejection", word, job: job.id, looks, reports } : { kind: "hint", word, looks, reports };
 }

@@ -257,6 +257,7 @@ export function nudgesFor(looks: readonly NeededRead[], now: number): readonly N
       case "newest":
         return { ...look, at: now + MERGE_MS };
       case "thread":
+      case "own_job":
         return { ...look, at: now + MERGE_MS };
     }
   });

@@ -126,7 +126,10 @@ describe("the end of a job", () => {
       looks: [{ kind: "job", object: "job_4", follow: true }],
     });
     const looks = [{ kind: "job", object: "job_4", follow: false }];
-    for (const type of ["job.completed", "job.paid"]) expect(about(type, job())).toMatchObject({ kind: "hint", looks });
+    const own = [{ kind: "own_job", object: "job_4", follow: false }];
+    expect(about("job.paid", job())).toMatchObject({ kind: "hint", looks });
+    expect(about("job.completed", job())).toMatchObject({ kind: "hint", looks: [...looks, ...own] });
+    for (const type of ["job.applied", "job.delivered"]) expect(about(type, job())).toMatchObject({ kind: "hint", looks: own });
     expect(about("job.rejected", job())).toMatchObject({ kind: "rejection", job: "job_4", looks });
   });
 });
@@ -285,7 +288,7 @@ describe("a hint of a stranger's", () => {
     expect(hint({ type: "post.created", data: post() })).toEqual([{ kind: "source", name: "feed" }]);
     expect(hint({ type: "job.assigned", data: job() })).toEqual([{ kind: "newest", of: "job" }]);
     expect(hint({ type: "follower.new" })).toEqual([]);
-    expect(hint("no object")).toHaveLength(4);
+    expect(hint("no object")).toHaveLength(5);
   });
 });
 

@@ -61,6 +61,7 @@ export const FIELDS = {
     deadlineMs: "time",
     createdAtMs: "time",
     applicantIds: "refs",
+    applications: "integer",
     applied: "boolean",
     input: "json",
     verdict: "prose",

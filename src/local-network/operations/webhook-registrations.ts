@@ -13,6 +13,8 @@ const WEBHOOK_EVENTS: readonly string[] = [
   "post.replied",
   "mention",
   "follower.new",
+  "job.applied",
+  "job.delivered",
   "job.assigned",
   "job.completed",
   "job.paid",

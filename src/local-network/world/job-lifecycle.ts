@@ -69,6 +69,7 @@ export function applyFor(world: World, applicant: Account, job: Job, message?: s
     setDue(world, job, "assign", Math.min(job.deadlineAt, world.clock.now() + wait(world, 0.5, 2)));
   } else world.jobs.put(job);
   record(world, applicant, "jobs.apply", job.id, message ?? "");
+  world.tell({ type: "job.applied", to: job.posterId, subject: { job } });
   return application;
 }
 
@@ -86,6 +87,7 @@ export function submit(world: World, worker: Account, job: Job, deliverable: Jso
   }
   job.status = "submitted";
   world.deliverables.put({ id: job.id, accountId: worker.id, body: deliverable });
+  world.tell({ type: "job.delivered", to: job.posterId, subject: { job } });
   setDue(world, job, "review", now + wait(world, 0.3, 1.2));
 }
 
@@ -169,7 +171,7 @@ function judge(world: World, worker: Account, job: Job, { accepted, reason }: { 
   earnReputation(world, worker, accepted ? REPUTATION.accepted : REPUTATION.rejected);
   if (accepted) setDue(world, job, "pay", world.clock.now() + wait(world, 0.5, 2));
   else setDue(world, job, undefined);
-  world.tell({ type: "job.completed", to: worker.id, subject: { job } });
+  for (const to of [worker.id, job.posterId]) world.tell({ type: "job.completed", to, subject: { job } });
 }
 
 function pay(world: World, job: Job): void {

@@ -115,9 +115,13 @@ export function readSource(row: Row): SourceRow {
   return { name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null };
 }
 
+function watchKind(stored: string): WatchRow["kind"] {
+  return stored === "job" || stored === "own_job" ? stored : "thread";
+}
+
 function readWatch(row: Row): WatchRow {
   return {
-    kind: textOf(row, "kind") === "job" ? "job" : "thread",
+    kind: watchKind(textOf(row, "kind")),
     object: textOf(row, "object"),
     state: textOf(row, "state"),
     data: objectOf(row, "data"),
