@@ -17,8 +17,9 @@ export function warnRestored(log: Logger, from: number, doubts: number): void {
 
 /** Warns of jobs owed by renamed or removed specialists: only their definitions know how to do them. */
 export async function warnLeftBehind(log: Logger, store: Store, running: ReadonlySet<Handle>, now: number): Promise<void> {
-  for (const [handle, { counts }] of await store.overview(now)) {
+  for (const handle of await store.handles()) {
     if (running.has(handle)) continue;
+    const { counts = [] } = (await store.overview(now, handle)).get(handle) ?? {};
     const jobs = (await store.openWatches(handle, "job", MAX_JOBS)).length;
     const waiting = counts.reduce((sum, { state, count }) => sum + (TIMED.includes(state) ? count : 0), 0);
     if (jobs + waiting === 0) continue;

@@ -41,6 +41,19 @@ test("a specialist that left nothing behind is not named", async () => {
   expect(await warned(here)).toEqual([]);
 });
 
+test("a start reads nothing of specialists that run", async () => {
+  const { clock, store, on } = desk();
+  await on(store.saveAccount(SCOUT, "me", clock.now()));
+  await on(store.saveAccount(asHandle("quill"), "you", clock.now()));
+  const asked: (Handle | undefined)[] = [];
+  const overview: typeof store.overview = (now, specialist) => {
+    asked.push(specialist);
+    return store.overview(now, specialist);
+  };
+  await on(warnLeftBehind(logging().log, { ...store, overview }, new Set([SCOUT]), clock.now()));
+  expect(asked).toEqual(["quill"]);
+});
+
 test("a restored copy is named by its time, with what it cannot know", () => {
   const { lines, log } = logging();
   warnRestored(log, Date.UTC(2026, 10, 21), 3);
