@@ -11,13 +11,14 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Agent } from "../contract/records.ts";
 import { defined } from "../core/defined.ts";
 import { foreignCode } from "../core/error-codes.ts";
-import { isRetinueError, messageOf, Misconfigured, Refused, Retryable } from "../core/errors.ts";
+import { Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { checkReachable } from "../doctor/reach.ts";
 import type { GatewayAnswer } from "../gateway/gateway-answer.ts";
 import type { Member } from "../gateway/member.ts";
 import { readResult } from "../gateway/read-result.ts";
 import { recordCall, type Calling } from "../guardian/call-operation.ts";
+import { DONE, failedEnd } from "../guardian/record-orders.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
 import { asConfigured, requireBaseUrl } from "../runtime/launch.ts";
@@ -158,10 +159,10 @@ async function recorded(
   const seq = await store.noteOrder({ ...caller, at: clock.now(), what: operation, ...defined({ subject }) });
   try {
     const performed = await work();
-    await store.endOrder(seq, { result: "done" });
+    await store.endOrder(seq, { result: DONE });
     return performed;
   } catch (error) {
-    await store.endOrder(seq, { result: messageOf(error), code: isRetinueError(error) ? error.code : "unexpected" });
+    await store.endOrder(seq, failedEnd(error));
     throw error;
   }
 }

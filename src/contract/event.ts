@@ -18,7 +18,8 @@ export interface NewEvent {
 }
 
 /** Kinds of watched objects: a job applied for, a job of one's own, a thread. */
-export type WatchKind = "job" | "own_job" | "thread";
+export const WATCH_KINDS = ["job", "own_job", "thread"] as const;
+export type WatchKind = (typeof WATCH_KINDS)[number];
 
 /** A watched object and its progress. */
 export interface WatchWrite {

@@ -1,4 +1,5 @@
 /** Everything known here of one object of the network: events about it, actions on it, and its watch. */
+import { WATCH_KINDS } from "../contract/event.ts";
 import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { WatchRow } from "../store/sources.ts";
@@ -9,7 +10,6 @@ import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 
 const MAX_FOUND = 50;
-const WATCHED = ["job", "own_job", "thread"] as const;
 
 /** Undefined if nothing is about it. */
 export async function explainObject(
@@ -23,7 +23,7 @@ export async function explainObject(
   const watches = (
     await Promise.all(
       (await store.handles()).flatMap((handle) =>
-        WATCHED.map(async (kind) => {
+        WATCH_KINDS.map(async (kind) => {
           const row = await store.findWatch(handle, kind, object);
           return row === undefined ? [] : [watchShown(handle, row, clock.now())];
         }),

@@ -1,7 +1,7 @@
 /** The record of the Guardian's orders: a row before each is carried out, with its result afterwards. */
 import { defined } from "../core/defined.ts";
 import { isRetinueError, messageOf } from "../core/errors.ts";
-import type { Caller, OrderRow } from "../store/orders.ts";
+import type { Caller, OrderEnd, OrderRow } from "../store/orders.ts";
 import type { Store } from "../store/store.ts";
 import { MAX_LISTED, type Page } from "./page.ts";
 import { wordsIn } from "./search-words.ts";
@@ -38,9 +38,9 @@ async function record(
   give: () => Promise<unknown>,
 ): Promise<unknown> {
   const noted = store.noteOrder({ who: cut(who), from, at: clock.now(), ...describe(name, query) }).catch(unrecorded);
-  const end = async (result: string, code?: string): Promise<void> => {
+  const end = async (how: OrderEnd): Promise<void> => {
     const seq = await noted;
-    if (seq !== undefined) await store.endOrder(seq, defined({ result: cut(result), code })).catch(unrecorded);
+    if (seq !== undefined) await store.endOrder(seq, how).catch(unrecorded);
   };
   /** A halt must work on a disk that takes no rows. */
   function unrecorded(error: unknown): undefined {
@@ -48,12 +48,20 @@ async function record(
   }
   try {
     const result = await give();
-    await end(textIn(result, "message") ?? "done");
+    await end({ result: cut(textIn(result, "message") ?? DONE) });
     return result;
   } catch (error) {
-    await end(messageOf(error), isRetinueError(error) ? error.code : "unexpected");
+    await end(failedEnd(error));
     throw error;
   }
+}
+
+/** The result of an order that has nothing more to say. */
+export const DONE = "done";
+
+/** The end of an order that was not carried out. */
+export function failedEnd(error: unknown): OrderEnd {
+  return { result: cut(messageOf(error)), code: isRetinueError(error) ? error.code : "unexpected" };
 }
 
 /** The name of an order with its variant, its subject and its reason. */

@@ -14,6 +14,7 @@ import type { Stop } from "../limits/verdict.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Awaiting, Usage } from "../store/controls.ts";
 import type { SpecialistOverview } from "../store/overview.ts";
+import { NO_ROW } from "../store/specialists.ts";
 import type { Store } from "../store/store.ts";
 import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
@@ -257,7 +258,7 @@ export async function showRunning(
 
 /** A specialist that has no rows yet. */
 const UNKNOWN: SpecialistOverview = {
-  row: { accountId: undefined, parked: undefined },
+  row: NO_ROW,
   counts: [],
   jobs: {},
   sources: [],

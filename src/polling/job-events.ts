@@ -106,7 +106,8 @@ function standingOf(job: Job, before: JobProgress, reader: JobsReader, now: numb
   }
 }
 
-function jobEvent(kind: string, job: Job, handle: Handle, occurrence: number | undefined): NewEvent {
+/** `occurrence` tells repeated events of one kind apart. */
+export function jobEvent(kind: string, job: Job, handle: Handle, occurrence: number | undefined): NewEvent {
   return {
     specialist: handle,
     id: eventId(kind, job.id, occurrence),

@@ -1,8 +1,8 @@
 /** Converts a job that a specialist offered to events: applications, deliveries, and its acceptance. */
-import { eventId } from "../contract/event-id.ts";
 import type { NewEvent } from "../contract/event.ts";
 import type { Job } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
+import { jobEvent } from "./job-events.ts";
 import type { WatchChange } from "./watch-change.ts";
 import type { OwnJobProgress } from "./watch-state.ts";
 
@@ -21,7 +21,7 @@ const APPLIED: readonly string[] = ["applied", "assigned", ...DELIVERED];
 /** Compares an offered job with its stored progress: one `job.applied` for each rise of the number of applications. */
 export function followOwnJob(job: Job, before: OwnJobProgress, owner: Owner): WatchChange<OwnJobProgress> {
   const status = movedTo(job.status, before.status);
-  const applications = Math.max(applicationsOf(job, status), before.applications ?? 0);
+  const applications = Math.max(applicationsOf(job, status), before.applications);
   const isNew = (among: readonly string[]): boolean => among.includes(status) && !among.includes(before.status);
   const isDelivered = isNew(DELIVERED) || (status === "submitted" && before.status === "rejected");
   const after: OwnJobProgress = {
@@ -32,12 +32,12 @@ export function followOwnJob(job: Job, before: OwnJobProgress, owner: Owner): Wa
   };
   const events: NewEvent[] = [];
   const happen = (kind: "job.applied" | "job.delivered" | "job.accepted", occurrence: number, earlier: number): void => {
-    if (occurrence > earlier && owner.handles(kind)) events.push(ownJobEvent(kind, job, owner.handle, occurrence));
+    if (occurrence > earlier && owner.handles(kind)) events.push(jobEvent(kind, job, owner.handle, occurrence));
   };
-  happen("job.applied", applications, before.applications ?? 0);
+  happen("job.applied", applications, before.applications);
   happen("job.delivered", after.delivered, before.delivered);
   happen("job.accepted", after.accepted, before.accepted);
-  const news = status !== before.status || applications > (before.applications ?? 0);
+  const news = status !== before.status || applications > before.applications;
   return { state: status, progress: after, ended: ENDED.includes(status), events, news };
 }
 
@@ -55,16 +55,4 @@ function movedTo(shown: Job["status"], before: string): string {
 /** A network that shows no number shows at least one application by the job's status. */
 function applicationsOf({ applications, applicantIds }: Job, status: string): number {
   return applications ?? applicantIds?.length ?? (APPLIED.includes(status) ? 1 : 0);
-}
-
-function ownJobEvent(kind: string, job: Job, handle: Handle, occurrence: number): NewEvent {
-  return {
-    specialist: handle,
-    id: eventId(kind, job.id, occurrence),
-    kind,
-    thread: `job:${job.id}`,
-    payload: job,
-    via: "poll",
-    hops: 0,
-  };
 }

@@ -28,8 +28,8 @@ export interface ThreadProgress {
 /** Progress of a job that a specialist offered. */
 export interface OwnJobProgress {
   readonly status: string;
-  /** The largest number of applications that was seen; undefined where the network shows none. */
-  readonly applications: number | undefined;
+  /** The largest number of applications that was seen. */
+  readonly applications: number;
   readonly delivered: number;
   readonly accepted: number;
 }
@@ -77,8 +77,7 @@ export function readWatchState({ kind, data }: Pick<WatchRow, "kind" | "data">, 
 export function storeWatchState(state: WatchState): JsonObject {
   const { looks, followedAt } = state;
   const common = { looks, ...(followedAt === undefined ? {} : { followedAt }) };
-  if (state.kind === "thread") return { ...state.progress, ...common };
-  if (state.kind === "own_job") return { ...defined({ ...state.progress }), ...common };
+  if (state.kind !== "job") return { ...state.progress, ...common };
   const { progress, lookedAt, deferred, planned } = state;
   const seen = { ...(lookedAt === undefined ? {} : { [LOOKED_AT]: lookedAt }), putOff: deferred };
   return { ...progress, ...common, ...seen, ...(planned ? { planned } : {}) };
@@ -98,7 +97,7 @@ function readJobProgress(stored: JsonObject): JobProgress {
 function readOwnJobProgress(stored: JsonObject): OwnJobProgress {
   return {
     status: textIn(stored, "status") ?? "open",
-    applications: numberIn(stored, "applications"),
+    applications: numberIn(stored, "applications") ?? 0,
     delivered: numberIn(stored, "delivered") ?? 0,
     accepted: numberIn(stored, "accepted") ?? 0,
   };

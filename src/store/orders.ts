@@ -16,6 +16,12 @@ export interface NewOrder extends Caller {
   readonly why?: string;
 }
 
+export interface OrderEnd {
+  readonly result: string;
+  /** The code of the error, if the order was not carried out. */
+  readonly code?: string;
+}
+
 export interface OrderRow extends NewOrder {
   readonly seq: number;
   /** Undefined if the process ended first. */
@@ -37,7 +43,7 @@ export interface OrderFilter {
 export interface OrderStore {
   /** Adds an order before it is carried out; on disk with the first thing that it writes. Returns its number. */
   noteOrder(order: NewOrder): Promise<number>;
-  endOrder(seq: number, end: { readonly result: string; readonly code?: string }): Promise<void>;
+  endOrder(seq: number, end: OrderEnd): Promise<void>;
   /** Newest first, with the number of all that match. */
   orders(
     filter: OrderFilter & { readonly before?: number; readonly limit: number },

@@ -10,6 +10,9 @@ export interface SpecialistRow {
     | undefined;
 }
 
+/** A specialist that has no row yet. */
+export const NO_ROW: SpecialistRow = { accountId: undefined, parked: undefined };
+
 export interface SpecialistStore {
   loadSpecialist(handle: Handle): Promise<SpecialistRow>;
   /** The known accounts, by handle. */

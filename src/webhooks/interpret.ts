@@ -276,15 +276,12 @@ function listedMeaning(word: string, job: Job | undefined, { jobs, networkNow }:
   return happened(word, ...events.map((event): NewEvent => ({ ...event, via: "webhook" })));
 }
 
-/** Kinds that only the account that offered the job gets. */
-const OF_OWN_JOBS: readonly string[] = ["job.applied", "job.delivered"];
-
 /** A job's progress is read from the job itself: its status counts the occurrences for webhooks and polls alike. */
 function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
   if (job === undefined) return ofSome(word, kind);
-  const held: NeededRead = { kind: "job", object: job.id, follow: kind === "job.assigned" };
-  const own: NeededRead = { kind: "own_job", object: job.id, follow: false };
-  const looks = OF_OWN_JOBS.includes(kind) ? [own] : kind === "job.accepted" ? [held, own] : [held];
+  const looks = readsFor(kind).flatMap((read): readonly NeededRead[] =>
+    read.kind === "newest" ? [{ kind: read.of, object: job.id, follow: kind === "job.assigned" }] : [],
+  );
   const reports = [{ news: jobNews(job.id) }];
   return kind === "job.rejected" ? { kind: "rejection", word, job: job.id, looks, reports } : { kind: "hint", word, looks, reports };
 }

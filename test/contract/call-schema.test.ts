@@ -3,26 +3,10 @@ import { expect, test } from "vitest";
 import { callSchema, splitCall, targetArgument } from "../../src/contract/call-schema.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { ProfileOperation } from "../../src/contract/profile/network-operations.ts";
-import { resolveProfile, shippedProfile } from "../../src/contract/profile/profile.ts";
+import { strangeProfile } from "../harness/strange-profile.ts";
 
-const profile = resolveProfile(
-  {
-    extends: "set-b",
-    operations: { "posts.vote": { values: { direction: { up: 1, down: -1 } } } },
-    extra: {
-      "posts.pin": {
-        method: "POST",
-        path: "/v1/posts/{id}/pin",
-        target: "post",
-        effect: "idempotent",
-        input: { target: { type: "text", required: true } },
-      },
-    },
-  },
-  shippedProfile("b"),
-);
 const operation = (name: string): ProfileOperation => {
-  const found = profile.operations.get(name);
+  const found = strangeProfile.operations.get(name);
   if (found === undefined) throw new Error(`there is no ${name}`);
   return found;
 };

@@ -1,7 +1,8 @@
 /** The tools of a model are the writes of `may`, on the object of the event where they fit it. */
 import { expect, test } from "vitest";
-import { resolveProfile, shippedProfile } from "../../src/contract/profile/profile.ts";
+import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { actionOf, textAction, toolsFor } from "../../src/model/tools.ts";
+import { strangeProfile } from "../harness/strange-profile.ts";
 
 const profile = shippedProfile("b");
 const posted = { kind: "post.created", payload: { kind: "post", id: "p1" } };
@@ -55,24 +56,8 @@ test.each([
 });
 
 test("a model is told our own words, and an input named target does not take the place of the object", () => {
-  const strange = resolveProfile(
-    {
-      extends: "set-b",
-      operations: { "posts.vote": { values: { direction: { up: 1, down: -1 } } } },
-      extra: {
-        "posts.pin": {
-          method: "POST",
-          path: "/v1/posts/{id}/pin",
-          target: "post",
-          effect: "idempotent",
-          input: { target: { type: "text", required: true } },
-        },
-      },
-    },
-    profile,
-  );
   const listed = { kind: "job.listed", payload: { kind: "job", id: "j1" } };
-  const both = toolsFor({ may: ["posts.vote", "posts.pin"], profile: strange, event: listed });
+  const both = toolsFor({ may: ["posts.vote", "posts.pin"], profile: strangeProfile, event: listed });
   expect(both[0]?.schema).toMatchObject({ properties: { direction: { enum: ["up", "down"] } } });
   expect(both[1]?.schema).toMatchObject({ required: ["target_id", "target"] });
   expect(actionOf(both, "posts_pin", { target_id: "p1", target: "top" })).toEqual({

@@ -80,6 +80,8 @@ function isKeyHere(config: Config, handle: string): boolean {
 }
 
 const placeOf = ({ specialists }: Config, handle: string) => defined({ handle, keyFile: specialists[handle]?.keyFile });
+const keyFileOf = (config: Config, handle: string): string =>
+  resolveFrom(config.cwd, statedKeyFile(placeOf(config, handle), config.environment) ?? issuedKeyFile(handle));
 const keyOf = (config: Config, handle: string) => keyReference(placeOf(config, handle), config.environment, config.cwd);
 
 async function create(context: Context, file: string): Promise<ExitCode> {
@@ -88,8 +90,7 @@ async function create(context: Context, file: string): Promise<ExitCode> {
   const profile = await planProvisioning(config);
   const specialist = await definitionIn(context, file);
   const { handle } = specialist;
-  const stated = statedKeyFile(placeOf(config, handle), config.environment);
-  const keyFile = resolveFrom(config.cwd, stated ?? issuedKeyFile(handle));
+  const keyFile = keyFileOf(config, handle);
   if (!existsSync(keyFile) && isKeyHere(config, handle))
     throw new Misconfigured("key_exists", `the project already has a key for "${handle}", in ${keyOf(config, handle).source}`, {
       hint: "remove it if it is of no use: it would be used in place of the new one",
@@ -242,7 +243,7 @@ async function remove(context: Context, handle: string): Promise<ExitCode> {
     const { intent } = await told(provisioning.perform({ operation: "agents.delete", target: agent.id, input: {} }), {
       hint: "run the command again: a deleted agent is no longer in retinue agents list",
     });
-    const file = resolveFrom(config.cwd, statedKeyFile(placeOf(config, handle), config.environment) ?? issuedKeyFile(handle));
+    const file = keyFileOf(config, handle);
     const left = existsSync(file) ? file : undefined;
     out.line(`deleted ${handle}: its key no longer works`);
     if (left !== undefined) out.line(`its key file stays, and is of no use: ${relative(cwd, left)}`);

@@ -5,7 +5,7 @@ import type { LiveEvent } from "../../live/live-event.ts";
 import { FAILED_NOTE, readNote } from "../failure.ts";
 import { MAX_EVENTS_LOOKED_AT, type EventRow, type FailureGroup, type HistoryStore } from "../history.ts";
 import { OPEN } from "./fold.ts";
-import { FAILURE_TEXT, type HistoryParts } from "./history.ts";
+import { FAILURE_TEXT, isOfKind, type HistoryParts } from "./history.ts";
 import { allOccurIn, patternsOf } from "./word-search.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 
@@ -103,7 +103,7 @@ function createFailures(
     SELECT event.seq FROM (
       SELECT subject, max(failed_at) AS at FROM main.change INDEXED BY change_failed WHERE failed_at IS NOT NULL GROUP BY subject
     ) AS failure JOIN main.event ON event.seq = failure.subject
-    WHERE at >= ?3 AND at <= ?4 AND (?1 IS NULL OR specialist = ?1) AND (?2 IS NULL OR kind = ?2 OR substr(kind, 1, length(?2) + 1) = ?2 || '.')
+    WHERE at >= ?3 AND at <= ?4 AND (?1 IS NULL OR specialist = ?1) AND ${isOfKind("kind", "?2")}
       AND ${allOccurIn(FAILURE_TEXT, "?6")}
     ORDER BY at DESC, event.seq DESC LIMIT 0 + ?5`);
   const readGroup = (row: Row): readonly FailureGroup[] =>

@@ -28,8 +28,9 @@ function forOneOrAll(db: DatabaseSync, sql: (whose: string) => string): (special
   return (specialist) => (specialist === undefined ? all : one);
 }
 
-const isOfKind = (name: string, value: string): string =>
-  `(${value} IS NULL OR ${name} = ${value} OR substr(${name}, 1, length(${value}) + 1) = ${value} || '.')`;
+/** The condition that a name is the wanted one or begins with it and a separator; true for NULL. */
+export const isOfKind = (name: string, value: string, separator = "."): string =>
+  `(${value} IS NULL OR ${name} = ${value} OR substr(${name}, 1, length(${value}) + 1) = ${value} || '${separator}')`;
 
 function createIntentHistory(db: DatabaseSync, { foldNow }: HistoryParts): IntentHistory {
   const searched = allOccurIn("concat_ws(' ', id, specialist, operation, target, input, code, message)", "?8");
@@ -87,7 +88,7 @@ function createIntentHistory(db: DatabaseSync, { foldNow }: HistoryParts): Inten
   };
 }
 
-/** What the log shows of an event with a failed handling: the message of its last one. */
+/** The text by which the log finds an event with a failed handling: its names, and the message of the last one. */
 export const FAILURE_TEXT = `concat_ws(' ', event.id, event.specialist, event.kind, (
   SELECT json_extract(json_extract(change, '$.note'), '$.message') || ' ' || json_extract(json_extract(change, '$.note'), '$.code')
   FROM main.change INDEXED BY change_failed WHERE subject = event.seq AND failed_at IS NOT NULL ORDER BY failed_at DESC, seq DESC LIMIT 1))`;

@@ -4,6 +4,7 @@ import { defined } from "../../core/defined.ts";
 import type { OrderRow, OrderStore } from "../orders.ts";
 import { maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { Commits } from "./commits.ts";
+import { isOfKind } from "./history.ts";
 import { allOccurIn, patternsOf } from "./word-search.ts";
 
 export function createOrders(db: DatabaseSync, commits: Commits): OrderStore {
@@ -11,7 +12,7 @@ export function createOrders(db: DatabaseSync, commits: Commits): OrderStore {
   const end = db.prepare("UPDATE guardian_order SET result = ?, code = ? WHERE seq = ?");
   const text = "concat_ws(' ', who, what, subject, why, result, code)";
   const matches = `
-    (?1 IS NULL OR subject = ?1) AND (?2 IS NULL OR what = ?2 OR substr(what, 1, length(?2) + 1) = ?2 || ' ') AND at >= ?3 AND ${allOccurIn(text, "?4")}`;
+    (?1 IS NULL OR subject = ?1) AND ${isOfKind("what", "?2", " ")} AND at >= ?3 AND ${allOccurIn(text, "?4")}`;
   const list = db.prepare(`SELECT * FROM guardian_order WHERE ${matches} AND seq < ?5 ORDER BY seq DESC LIMIT 0 + ?6`);
   const count = db.prepare(`SELECT count(*) AS n FROM guardian_order WHERE ${matches}`);
   return {

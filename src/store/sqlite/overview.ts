@@ -6,7 +6,7 @@ import type { Present } from "../../live/present.ts";
 import type { Intent } from "../../outbox/intent.ts";
 import type { Awaiting } from "../controls.ts";
 import type { HeldIntents, Listed, OverviewStore } from "../overview.ts";
-import type { SpecialistRow } from "../specialists.ts";
+import { NO_ROW } from "../specialists.ts";
 import { OPEN } from "./fold.ts";
 import { maybeNumber, numberOf, textOf, type Row } from "./columns.ts";
 import { WAITING_APPROVALS } from "./controls.ts";
@@ -23,7 +23,6 @@ export function createOverview(db: DatabaseSync, parts: Omit<HistoryParts, "rows
   return { ...createSpecialistOverview(db, parts), ...createWaitingIntents(db, parts) };
 }
 
-const NO_ROW: SpecialistRow = { accountId: undefined, parked: undefined };
 const ONE_OR_ALL = "(?1 IS NULL OR specialist = ?1)";
 
 function createSpecialistOverview(db: DatabaseSync, { present, foldNow }: Omit<HistoryParts, "rows">): Pick<OverviewStore, "overview"> {

@@ -1,7 +1,7 @@
 /** Sources and watched objects in SQLite. */
 import type { DatabaseSync } from "node:sqlite";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
-import type { WatchWrite } from "../../contract/event.ts";
+import { WATCH_KINDS, type WatchKind, type WatchWrite } from "../../contract/event.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CursorWrite } from "../inbox.ts";
@@ -115,8 +115,8 @@ export function readSource(row: Row): SourceRow {
   return { name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null };
 }
 
-function watchKind(stored: string): WatchRow["kind"] {
-  return stored === "job" || stored === "own_job" ? stored : "thread";
+function watchKind(stored: string): WatchKind {
+  return WATCH_KINDS.find((kind) => kind === stored) ?? "thread";
 }
 
 function readWatch(row: Row): WatchRow {

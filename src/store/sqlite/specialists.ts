@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
 import type { Commits } from "./commits.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
-import type { SpecialistRow, SpecialistStore } from "../specialists.ts";
+import { NO_ROW, type SpecialistRow, type SpecialistStore } from "../specialists.ts";
 
 export const SPECIALIST_COLUMNS = "account_id, parked_code, parked_message, parked_at, parked_until";
 
@@ -24,8 +24,7 @@ export function createSpecialists(db: DatabaseSync, commits: Commits): Specialis
   return {
     async loadSpecialist(handle) {
       const row = load.get(handle);
-      if (row === undefined) return { accountId: undefined, parked: undefined };
-      return readSpecialist(row);
+      return row === undefined ? NO_ROW : readSpecialist(row);
     },
     accounts: async () => new Map(accounts.all().map((row) => [asHandle(textOf(row, "handle")), textOf(row, "account_id")])),
     saveAccount: (handle, accountId, now) => commits.hard(() => void account.run(handle, accountId, now)),
