@@ -50,7 +50,6 @@ function prepare(): void {
     if (!values.built) must(process.execPath, ["scripts/build.ts"], ROOT);
     must("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], ROOT);
     const tarball = tarballIn(folder);
-    console.log(`the package: ${Math.round(statSync(join(folder, tarball)).size / 1_024)} KB`);
     const warm = join(folder, "warm");
     mkdirSync(warm);
     must("npm", ["init", "--yes", "--silent"], warm);
