@@ -5,8 +5,9 @@ export const WINDOW = 6;
 
 /**
  * The secret after each round of `unescaped`, since rounds that undo a text's escapes are missing for the escapes within the
- * secret; and its three alignments in base64, all folded. Base64 characters at the edges, which mix bits of the secret with
- * those of its neighbours, are left out: they give away less than a character.
+ * secret; the same from the secret without backslashes, since a text keeps nothing of an escaped backslash; and its three
+ * alignments in base64, all folded. Base64 characters at the edges, which mix bits of the secret with those of its neighbours,
+ * are left out: they give away less than a character.
  */
 export function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
@@ -15,7 +16,8 @@ export function formsOf(secret: string): readonly string[] {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
   });
-  const forms = [...texts.flatMap(unescapedByRounds), ...base64].map(folded).filter((form) => form.length >= WINDOW);
+  const rounds = texts.flatMap((text) => [text, text.replaceAll("\\", "")]).flatMap(unescapedByRounds);
+  const forms = [...rounds, ...base64].map(folded).filter((form) => form.length >= WINDOW);
   return [...new Set(forms)];
 }
 

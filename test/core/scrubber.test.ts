@@ -39,11 +39,12 @@ const WRITINGS: Readonly<Record<string, (secret: string) => string>> = {
   "in base64 in an address": (secret) => encodeURIComponent(base64(secret)),
 };
 
-/** Printable keys, rows of escapes and any other text, of four distinct characters and more than backslashes. */
+/** Printable keys, rows of escapes, one Unicode escape and any other text, of four distinct characters and more than backslashes. */
 const secrets = fc
   .oneof(
     fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), minLength: 8, maxLength: 80 }),
-    fc.stringMatching(/^[%\\0u25!a/"]{8,20}$/),
+    fc.stringMatching(/^[%\\025!a/"]{8,20}$/),
+    fc.stringMatching(/^[a-z!%]{0,6}\\u[0-9a-f]{4}[a-z!"/%]{4,20}$/),
     fc.string({ unit: "grapheme", minLength: 8, maxLength: 40 }),
     fc.stringMatching(/^sk_live_[A-Za-z0-9]{10,40}$/),
   )
@@ -78,6 +79,13 @@ test("escapes within a secret are undone as often as the text's own escapes leav
   const text = hex(percent(secret), "\\u", 4);
   const scrubber = knowing(secret);
   expect([secret, percent(secret), text].map((written) => scrubber.blank(` ${written} `))).toEqual(Array(3).fill(" [secret] "));
+});
+
+test("a Unicode escape within a secret is found as its characters and as the one that it stands for", () => {
+  const secret = '\\ua222!"\\52a5/';
+  const scrubber = knowing(secret);
+  const texts = [secret, escaped(secret), WRITINGS["half in Unicode escapes"]?.(secret) ?? "", '\ua222!"52a5/'];
+  expect(texts.map((text) => scrubber.blank(` ${text} `))).toEqual(Array(4).fill(" [secret] "));
 });
 
 function isJson(text: string): boolean {
