@@ -9,7 +9,7 @@ import type { GuardianContext } from "./wake-waiting.ts";
 
 /** The orders among the methods of the Guardian; the others only ask. */
 const ORDERS = ["approve", "reject", "pause", "resume", "halt", "lift", "unfreeze", "retry", "settle", "call", "backup"] as const;
-type OrderName = (typeof ORDERS)[number];
+export type OrderName = (typeof ORDERS)[number];
 
 /** The caller of a program that names none. */
 export const PROGRAM: Caller = { who: "the program", from: "code" };

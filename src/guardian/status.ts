@@ -8,6 +8,7 @@ import { defined } from "../core/defined.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
 import { readListState, reportedReadFailure, type Gap, type ReadFailure } from "../polling/list-state.ts";
+import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
 import { OPEN, type Intent, type IntentState } from "../outbox/intent.ts";
 import type { Stop } from "../limits/verdict.ts";
@@ -102,6 +103,7 @@ export interface SpecialistShown {
 
 /** An intent or event that waits for a person. */
 export interface WaitingForPerson {
+  readonly about: "action" | "event";
   readonly id: string;
   readonly handle: string;
   /** The operation of an intent, the kind of an event. */
@@ -111,6 +113,8 @@ export interface WaitingForPerson {
   readonly since: number;
   /** Its handler failed: it is also part of a group in `failing`. */
   readonly isFailing?: true;
+  /** An action that a person must settle before it may be tried again. */
+  readonly mayHaveHappened?: true;
 }
 
 export interface Snapshot extends AllFailing {
@@ -136,8 +140,8 @@ export interface Snapshot extends AllFailing {
   readonly drift: readonly DriftEntry[];
   /** Models that cannot be asked now, and why. */
   readonly models: readonly ModelWait[];
-  /** How many there are of each list above that is cut at its newest entries. */
-  readonly totals: { readonly [list in CutList]: number };
+  /** How many there are of each list above that is cut at its newest entries; `changed`: operations whose answers changed. */
+  readonly totals: { readonly [list in CutList | "changed"]: number };
   readonly specialists: readonly SpecialistShown[];
   /** Undefined without a receiver. */
   readonly webhooks: WebhooksShown | undefined;
@@ -190,6 +194,7 @@ export async function showStatus({
     ),
     parked: [
       ...events.map(({ id, specialist, kind, note, failure, parkedAt }) => ({
+        about: "event" as const,
         id,
         handle: specialist,
         what: kind,
@@ -212,6 +217,7 @@ export async function showStatus({
       undelivered: undelivered.total,
       stopped: stopped.length,
       drift: drift.length,
+      changed: new Set(drift.filter(isChange).map(({ operation }) => operation)).size,
     },
     models: live?.runtime.parts.models?.waits() ?? [],
     specialists: specialists.map((one) => ({ ...one, ...defined({ trust: breakers.trust.of(one.handle) }) })),
@@ -219,14 +225,21 @@ export async function showStatus({
   };
 }
 
+/** False for something new in an answer, which breaks nothing. */
+export function isChange({ severity }: Pick<DriftEntry, "severity">): boolean {
+  return severity !== "note";
+}
+
 function waiting(intent: Intent): WaitingForPerson {
   return defined({
+    about: "action" as const,
     id: intent.id,
     handle: intent.specialist,
     what: intent.operation,
     message: intent.message ?? intent.code ?? "",
     since: lastWentOnAt(intent),
     target: intent.target,
+    mayHaveHappened: mayHaveHappened(intent) || undefined,
   });
 }
 
