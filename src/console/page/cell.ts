@@ -16,7 +16,7 @@ export function createCell<Value>(first: Value): Cell<Value> {
     set(next) {
       if (Object.is(next, value)) return;
       value = next;
-      for (const listen of [...listeners]) listen(value);
+      for (const listen of listeners) listen(value);
     },
     listen(listen) {
       listeners.add(listen);

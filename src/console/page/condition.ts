@@ -10,15 +10,23 @@ export interface Condition {
   readonly because?: string;
 }
 
-type Shown = Pick<SpecialistShown, "tier" | "retired" | "parked" | "failing" | "waits" | "cooldown">;
+type Shown = Pick<SpecialistShown, "tier" | "retired" | "parked" | "open" | "failing" | "sources" | "waits" | "held" | "cooldown">;
 
-/** Every condition that holds, worst first; never none. */
-export function conditionsOf({ tier, retired, parked, failing, waits, cooldown }: Shown): readonly Condition[] {
+/** Every condition that holds, worst first; never none. The same that the list is filtered by. */
+export function conditionsOf({ tier, retired, parked, open, failing, sources, waits, held, cooldown }: Shown): readonly Condition[] {
   const found: Condition[] = [];
+  const parkedActions = open.parked ?? 0;
   if (parked !== undefined) found.push({ word: "parked", tone: "bad", because: parked.message });
+  else if (parkedActions > 0)
+    found.push({
+      word: "parked",
+      tone: "bad",
+      because: `${parkedActions} ${parkedActions === 1 ? "action" : "actions"}, until a person decides`,
+    });
   if (failing !== undefined) found.push({ word: "retries", tone: "warn", because: `${failing.tries} failed in a row: ${failing.message}` });
-  if (waits.length > 0) found.push({ word: "waits", tone: "warn" });
-  else if (cooldown !== undefined) found.push({ word: "waits", tone: "warn", because: cooldown.reason });
+  else if (sources.some(({ readFailure }) => readFailure !== undefined)) found.push({ word: "retries", tone: "warn" });
+  if (cooldown !== undefined) found.push({ word: "waits", tone: "warn", because: cooldown.reason });
+  else if (waits.length + held.length > 0) found.push({ word: "waits", tone: "warn" });
   if (retired) found.push({ word: "retired", tone: "calm", because: "its definition is gone; its promises are kept" });
   if (found.length > 0) return found;
   return tier === undefined
@@ -35,7 +43,7 @@ export function nextLook(sources: SpecialistShown["sources"]): { readonly name: 
 /** Things that went wrong without stopping it: unread gaps and failing reads. */
 export function healthOf({ sources }: Pick<SpecialistShown, "sources">): readonly string[] {
   return sources.flatMap(({ name, gaps, readFailure }) => [
-    ...(readFailure === undefined ? [] : [`${name} cannot be read`]),
+    ...(readFailure === undefined ? [] : [`${name} cannot be read: ${readFailure.message}`]),
     ...(gaps.length === 0 ? [] : [`${gaps.length} unread ${gaps.length === 1 ? "gap" : "gaps"} in ${name}`]),
   ]);
 }

@@ -13,7 +13,10 @@ export interface Contact {
   readonly heardAt: number;
 }
 
-export type Connection = { readonly state: "live" } | { readonly state: "reconnecting" } | { readonly state: "stale"; readonly since: number };
+export type Connection =
+  | { readonly state: "live" }
+  | { readonly state: "reconnecting" }
+  | { readonly state: "stale"; readonly since: number };
 
 export function connectionOf({ open, heardAt }: Contact, now: number): Connection {
   const silence = now - heardAt;

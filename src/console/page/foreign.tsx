@@ -42,7 +42,13 @@ export function Payload({ fields }: { readonly fields: { readonly [name: string]
             <dt>
               <Foreign text={name} />
             </dt>
-            <dd>{typeof value === "string" ? <ForeignBlock text={value} /> : <ForeignBlock code text={JSON.stringify(value, null, 2) ?? ""} />}</dd>
+            <dd>
+              {typeof value === "string" ? (
+                <ForeignBlock text={value} />
+              ) : (
+                <ForeignBlock code text={JSON.stringify(value, null, 2) ?? ""} />
+              )}
+            </dd>
           </div>
         );
       })}

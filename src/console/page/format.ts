@@ -29,7 +29,16 @@ export const showAmount = ({ micros, currency }: Money): string => `${amounts.fo
 export function showSpan(ms: number): string {
   if (ms < MINUTE) return "under 1m";
   const [days, hours, minutes] = [Math.floor(ms / DAY), Math.floor((ms % DAY) / HOUR), Math.floor((ms % HOUR) / MINUTE)];
-  const parts: readonly (readonly [number, string])[] = days > 0 ? [[days, "d"], [hours, "h"]] : [[hours, "h"], [minutes, "m"]];
+  const parts: readonly (readonly [number, string])[] =
+    days > 0
+      ? [
+          [days, "d"],
+          [hours, "h"],
+        ]
+      : [
+          [hours, "h"],
+          [minutes, "m"],
+        ];
   return parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count}${unit}`])).join(" ");
 }
 

@@ -30,7 +30,7 @@ function HaltDialog({ scope, close }: { readonly scope: { readonly handle?: stri
   const halt = async (): Promise<void> => {
     setBusy(true);
     setFailure(undefined);
-    const query: Fields = { ...scope, ...(reason === "" ? {} : { reason }) };
+    const query: Fields = { ...scope, ...(reason.trim() === "" ? {} : { reason }) };
     try {
       setResult(await giveOrder<HaltResult>("halt", query));
     } catch (error) {

@@ -4,6 +4,7 @@ import { after, chance, now, send } from "./browser.ts";
 import { createCell, type Cell } from "./cell.ts";
 import { connectionOf, retryPause, SILENT_MS, type Connection, type Contact } from "./connection.ts";
 import { createStreamReader } from "./event-stream.ts";
+import { notify } from "./notices.ts";
 import { fieldsOf, openSession, sessionCell, sessionEnded } from "./server.ts";
 
 const LOCK = "retinue-live";
@@ -35,7 +36,7 @@ export function startLive(signal: AbortSignal): void {
   const take = (message: Message): void => {
     if (message.type === "heard" || message.type === "change") lastId = message.lastId ?? lastId;
     if (message.type === "heard") contact = message.contact;
-    else if (message.type === "change") for (const listen of [...listeners]) listen(message.change);
+    else if (message.type === "change") for (const listen of listeners) listen(message.change);
     else if (message.type === "ended") sessionEnded();
     else if (message.type === "session") openSession().catch(sessionEnded);
     else if (isLeader) channel.postMessage({ type: "heard", contact, lastId } satisfies Message);
@@ -60,29 +61,32 @@ export function startLive(signal: AbortSignal): void {
 
   const lead = async (): Promise<void> => {
     isLeader = true;
-    await holdStream({ signal, tell, lastId: () => lastId });
+    await holdStream({ signal, tell, lastId: () => lastId, heardAt: () => contact.heardAt });
   };
   // Without locks, as on a page that is neither local nor encrypted, each tab has a stream of its own.
   if (navigator.locks === undefined) void lead();
   else void navigator.locks.request(LOCK, { signal }, lead).catch(() => undefined); // aborted with the page
   let was = sessionCell.get().state;
-  sessionCell.listen(({ state }) => {
-    if (state !== was && (state === "open" || state === "none") && was !== "unknown") channel.postMessage({ type: "session" });
+  const endSession = sessionCell.listen(({ state }) => {
+    if (state !== was && (state === "open" || state === "none")) channel.postMessage({ type: "session" } satisfies Message);
     was = state;
   });
+  signal.addEventListener("abort", endSession);
 }
 
 interface Held {
   readonly signal: AbortSignal;
   readonly tell: (message: Message) => void;
   readonly lastId: () => string | undefined;
+  /** Time of the last byte of any connection. */
+  readonly heardAt: () => number;
 }
 
 /** Connects again whenever the stream ends; waits for a login while there is no session. */
 async function holdStream(held: Held): Promise<void> {
   let failures = 0;
   while (!held.signal.aborted) {
-    const how = await readStream(held, () => void (failures = 0));
+    const how = await readStream(held, failures === 0, () => void (failures = 0));
     if (how === "refused") {
       held.tell({ type: "ended" });
       await sessionOpen(held.signal);
@@ -91,28 +95,31 @@ async function holdStream(held: Held): Promise<void> {
 }
 
 /** Reads one connection to its end. A connection that falls silent is ended here. */
-async function readStream({ signal, tell, lastId }: Held, opened: () => void): Promise<"refused" | "ended"> {
+async function readStream({ signal, tell, lastId, heardAt }: Held, isFirstTry: boolean, opened: () => void): Promise<"refused" | "ended"> {
   const silent = new AbortController();
   let cancel = after(SILENT_MS, () => silent.abort());
-  const heardAt = (): void => {
+  const heard = (): void => {
     cancel();
     cancel = after(SILENT_MS, () => silent.abort());
+    tell({ type: "heard", contact: { open: true, heardAt: now() } });
   };
-  let last = now();
   try {
     const id = lastId();
     const headers = { accept: "text/event-stream", ...(id === undefined ? {} : { "last-event-id": id }) };
     const answer = await send("/api/live", { headers, signal: AbortSignal.any([signal, silent.signal]) });
     if (answer.status === 401) return "refused";
-    if (!answer.ok || answer.body === null) return "ended";
+    if (!answer.ok || answer.body === null) {
+      if (isFirstTry) await tellRefusal(answer);
+      return "ended";
+    }
     opened();
-    tell({ type: "heard", contact: { open: true, heardAt: (last = now()) } });
+    heard();
     tell({ type: "change", change: undefined });
     const takePiece = createStreamReader();
     for await (const piece of piecesOf(answer.body)) {
-      heardAt();
-      tell({ type: "heard", contact: { open: true, heardAt: (last = now()) } });
-      for (const event of takePiece(piece)) if (event.name === "change") tell({ type: "change", change: changeIn(event.data), lastId: event.id });
+      heard();
+      for (const event of takePiece(piece))
+        if (event.name === "change") tell({ type: "change", change: changeIn(event.data), lastId: event.id });
     }
     return "ended";
   } catch {
@@ -120,8 +127,14 @@ async function readStream({ signal, tell, lastId }: Held, opened: () => void): P
   } finally {
     cancel();
     silent.abort();
-    tell({ type: "heard", contact: { open: false, heardAt: last } });
+    tell({ type: "heard", contact: { open: false, heardAt: heardAt() } });
   }
+}
+
+/** As when too many pages follow: the server says what to do. */
+async function tellRefusal(answer: Response): Promise<void> {
+  const { message, hint } = fieldsOf(fieldsOf(await answer.json())["error"]);
+  if (typeof message === "string") notify(typeof hint === "string" ? `${message}: ${hint}` : message, "bad");
 }
 
 async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
@@ -137,9 +150,9 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<strin
 /** A change that cannot be read is one of anything. */
 function changeIn(data: string): Change | undefined {
   try {
-    const { at, needs, handles } = fieldsOf(JSON.parse(data));
+    const { at, needs, handles, all } = fieldsOf(JSON.parse(data));
     if (typeof at !== "number" || typeof needs !== "number") return undefined;
-    return Array.isArray(handles) ? { at, needs, handles: handles.map(String) } : { at, needs };
+    return Array.isArray(handles) && all !== true ? { at, needs, handles: handles.map(String) } : { at, needs };
   } catch {
     return undefined;
   }

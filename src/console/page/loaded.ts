@@ -49,8 +49,8 @@ export function useLoaded<Answer>(path: string | undefined, concerns: (change: C
 }
 
 interface Loader {
-  load(): void;
-  end(): void;
+  readonly load: () => void;
+  readonly end: () => void;
 }
 
 /** One load at a time, with a pause after each; a hidden tab waits until it is seen. */

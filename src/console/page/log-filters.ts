@@ -15,7 +15,7 @@ export const SINCE = [
 
 /** The beginning of a span, to the whole minute: one address is asked for while a minute lasts. A time is itself. */
 export function sinceTime(since: string, at: number = now()): number | undefined {
-  const span = SPANS[since];
+  const span = Object.hasOwn(SPANS, since) ? SPANS[since] : undefined;
   if (span !== undefined) return Math.floor((at - span) / 60_000) * 60_000;
   return /^\d+$/.test(since) ? Number(since) : undefined;
 }
@@ -25,7 +25,9 @@ const TONES: { readonly [state in LogEntry["state"]]?: Tone } = {
   handled: "good",
   proposed: "accent",
   ready: "calm",
-  sent: "calm",
+  sending: "calm",
+  pending: "warn",
+  refused: "warn",
   failing: "warn",
   in_doubt: "warn",
   parked: "bad",

@@ -22,9 +22,14 @@ export function LogView({ place: { query } }: { readonly place: Place }) {
       </h1>
       <Filters query={query} />
       <p class="exports">
-        Export everything that matches: <a href={`/api/log/export${searchOf({ format: "jsonl", ...filter })}`} download="retinue-log.jsonl">JSON lines</a>
+        Export everything that matches:{" "}
+        <a href={`/api/log/export${searchOf({ format: "jsonl", ...filter })}`} download="retinue-log.jsonl">
+          JSON lines
+        </a>
         {" · "}
-        <a href={`/api/log/export${searchOf({ format: "csv", ...filter })}`} download="retinue-log.csv">CSV</a>
+        <a href={`/api/log/export${searchOf({ format: "csv", ...filter })}`} download="retinue-log.csv">
+          CSV
+        </a>
       </p>
       <Shown loaded={loaded}>
         {({ entries, next }) => (

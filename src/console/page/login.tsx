@@ -52,12 +52,17 @@ function LoginForm() {
   );
 }
 
-export function LoginPage() {
+export function LoginPage({ why }: { readonly why: string | undefined }) {
   useEffect(() => void (document.title = "Log in · Retinue"), []);
   return (
     <main class="login">
       <h1>Retinue</h1>
       <p>The Guardian's console of this runtime.</p>
+      {why !== undefined && (
+        <p class="notice bad" role="alert">
+          {why}
+        </p>
+      )}
       <LoginForm />
     </main>
   );

@@ -1,5 +1,5 @@
 /** One matter that needs a person: its message, its age, when it runs out, and its orders; of an approval exactly what is approved. */
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { Explanation, Need, NeedOrder } from "./answers.ts";
 import { Foreign, Payload } from "./foreign.tsx";
 import { showAgo, showAmount, showTime } from "./format.ts";
@@ -22,9 +22,9 @@ interface Props {
 }
 
 export function NeedCard({ need, isNear, mayAct, selected, toggle, done }: Props) {
-  const { kind, handle, title, message, since, until, proposal, orders, subject, key } = need;
+  const { kind, handle, title, message, hint, since, until, proposal, orders, subject } = need;
   const { one, tone } = KINDS[kind];
-  const titleId = `title-${key}`;
+  const titleId = useId();
   return (
     <li class={`card ${tone}`} aria-labelledby={titleId}>
       <div class="card-head">
@@ -40,9 +40,14 @@ export function NeedCard({ need, isNear, mayAct, selected, toggle, done }: Props
       <h2 id={titleId}>
         <Foreign text={title} />
       </h2>
-      {message !== title && (
+      {message !== title && proposal === undefined && (
         <p class="message">
           <Foreign text={message} />
+        </p>
+      )}
+      {hint !== undefined && (
+        <p class="hint">
+          <Foreign text={hint} />
         </p>
       )}
       {until !== undefined && <RunsOut until={until} />}
@@ -69,25 +74,17 @@ function Proposed({ proposal, isNear }: { readonly proposal: NonNullable<Need["p
   const { what, target, cost, input, id } = proposal;
   return (
     <div class="proposal">
-      <dl class="facts">
-        <div>
-          <dt>Action</dt>
-          <dd>
-            <code>{what}</code>
-            {target !== undefined && (
-              <>
-                {" on "}
-                <Foreign text={target} />
-              </>
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>Cost</dt>
-          <dd>{cost === undefined ? "free" : `at most ${showAmount(cost)}`}</dd>
-        </div>
-      </dl>
-      <h3>It sends exactly this</h3>
+      <h3>
+        <code>{what}</code>
+        {target !== undefined && (
+          <>
+            {" on "}
+            <Foreign text={target} />
+          </>
+        )}
+        {" sends exactly this, "}
+        {cost === undefined ? "free of cost" : `for at most ${showAmount(cost)}`}
+      </h3>
       <Payload fields={input} />
       <Origin id={id} isOpen={isNear} />
     </div>
@@ -103,7 +100,9 @@ function Origin({ id, isOpen }: { readonly id: string; readonly isOpen: boolean 
       <summary>The event that led to it</summary>
       {wanted && (
         <Shown loaded={loaded}>
-          {({ event }) => (event === undefined ? <p class="muted">No event led to it, or it is no longer stored.</p> : <EventText event={event} />)}
+          {({ event }) =>
+            event === undefined ? <p class="muted">No event led to it, or it is no longer stored.</p> : <EventText event={event} />
+          }
         </Shown>
       )}
     </details>
@@ -111,7 +110,8 @@ function Origin({ id, isOpen }: { readonly id: string; readonly isOpen: boolean 
 }
 
 /** The buttons of a matter. The order carries the hash that was on the screen when the person began: a change since asks for another look. */
-function Orders({ need: { orders, proposal }, done }: { readonly need: Need; readonly done: () => void }) {
+function Orders({ need, done }: { readonly need: Need; readonly done: () => void }) {
+  const { orders, proposal } = need;
   const [reason, setReason] = useState("");
   const [created, setCreated] = useState("");
   const [busy, setBusy] = useState<string>();
@@ -121,11 +121,11 @@ function Orders({ need: { orders, proposal }, done }: { readonly need: Need; rea
   const give = async ({ order, label, with: query, takesReason }: NeedOrder): Promise<void> => {
     setBusy(label);
     setFailure(undefined);
-    const settles = query["verdict"] === "happened" && created !== "";
+    const settles = query["verdict"] === "happened" && created.trim() !== "";
     try {
       const { message } = await giveOrder(order, {
         ...query,
-        ...(takesReason && reason !== "" ? { reason } : {}),
+        ...(takesReason && reason.trim() !== "" ? { reason } : {}),
         ...(settles ? { created } : {}),
       });
       notify(message, "good");
@@ -149,15 +149,19 @@ function Orders({ need: { orders, proposal }, done }: { readonly need: Need; rea
         </p>
       )}
       {failure !== undefined && <Failed failure={failure} />}
-      {orders.some(({ takesReason }) => takesReason) && (
-        <TextField label={proposal === undefined ? "Reason (optional)" : "Reason, which its handler reads (optional)"} value={reason} onValue={setReason} />
-      )}
+      {orders.some(({ takesReason }) => takesReason) && <TextField label={reasonLabel(need)} value={reason} onValue={setReason} />}
       {orders.some(({ with: query }) => query["verdict"] === "happened") && (
         <TextField label="The network's id of what it created, if you know it" value={created} onValue={setCreated} maxLength={200} />
       )}
       <div class="actions">
         {orders.map((one) => (
-          <button type="button" key={one.label} class={buttonOf(one)} disabled={busy !== undefined || changed} onClick={() => void give(one)}>
+          <button
+            type="button"
+            key={one.label}
+            class={buttonOf(one)}
+            disabled={busy !== undefined || changed || (needsReason(one) && reason.trim() === "")}
+            onClick={() => void give(one)}
+          >
             {busy === one.label ? `${one.label}…` : one.label}
           </button>
         ))}
@@ -169,6 +173,13 @@ function Orders({ need: { orders, proposal }, done }: { readonly need: Need; rea
       </div>
     </div>
   );
+}
+
+const needsReason = ({ order }: NeedOrder): boolean => order === "unfreeze";
+
+function reasonLabel({ orders, proposal }: Need): string {
+  if (orders.some(needsReason)) return "Reason (needed)";
+  return proposal === undefined ? "Reason (optional)" : "Reason, which its handler reads (optional)";
 }
 
 /** A login puts nothing away that was typed: the order is only given again. */

@@ -29,9 +29,21 @@ export function buttonOf({ order, with: query }: NeedOrder): "primary" | "danger
   return order === "reject" || query["verdict"] === "give-up" ? "danger" : "";
 }
 
+const MANY_LABELS: { readonly [name: string]: string | undefined } = { reject: "Reject", retry: "Retry", "settle give-up": "Give up" };
+
+/** Identity of an order among those of other matters: its name and its verdict. */
+export function orderId({ order, with: query }: NeedOrder): string {
+  const verdict = query["verdict"];
+  return typeof verdict === "string" ? `${order} ${verdict}` : order;
+}
+
 /** Orders that may be given for several matters at once, with the number of matters of each. */
-export function sharedOrders(all: readonly (readonly NeedOrder[])[]): readonly { readonly label: string; readonly count: number }[] {
-  const counts = new Map<string, number>();
-  for (const { label, many } of all.flat()) if (many) counts.set(label, (counts.get(label) ?? 0) + 1);
-  return [...counts].map(([label, count]) => ({ label, count }));
+export function sharedOrders(
+  all: readonly (readonly NeedOrder[])[],
+): readonly { readonly id: string; readonly label: string; readonly count: number }[] {
+  const found = Map.groupBy(
+    all.flat().filter(({ many }) => many),
+    orderId,
+  );
+  return [...found].map(([id, orders]) => ({ id, label: MANY_LABELS[id] ?? orders[0]?.label ?? id, count: orders.length }));
 }

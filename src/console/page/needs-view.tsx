@@ -4,7 +4,7 @@ import type { Need, Needs } from "./answers.ts";
 import { showNumber } from "./format.ts";
 import type { Loaded } from "./loaded.ts";
 import { NeedCard } from "./need-card.tsx";
-import { isNeedKind, KINDS, sharedOrders } from "./need-words.ts";
+import { isNeedKind, KINDS, orderId, sharedOrders } from "./need-words.ts";
 import { notify } from "./notices.ts";
 import { Empty, Shown, TextField } from "./parts.tsx";
 import { addressOf, type Place } from "./place.ts";
@@ -18,7 +18,9 @@ interface Props {
 
 export function NeedsView({ place, loaded, mayAct }: Props) {
   return (
-    <Shown loaded={loaded}>{(needs) => <NeedsList needs={needs} kind={place.query["kind"] ?? ""} reload={loaded.reload} mayAct={mayAct} />}</Shown>
+    <Shown loaded={loaded}>
+      {(needs) => <NeedsList needs={needs} kind={place.query["kind"] ?? ""} reload={loaded.reload} mayAct={mayAct} />}
+    </Shown>
   );
 }
 
@@ -113,13 +115,13 @@ function KindFilter({ counts, total, kind }: { readonly counts: Needs["counts"];
 function ManyBar({ chosen, done }: { readonly chosen: readonly Need[]; readonly done: () => void }) {
   const [reason, setReason] = useState("");
   const [progress, setProgress] = useState<string>();
-  const giveAll = async (label: string): Promise<void> => {
-    const orders = chosen.flatMap((need) => need.orders.filter((one) => one.many && one.label === label).slice(0, 1));
+  const giveAll = async (id: string, label: string): Promise<void> => {
+    const orders = chosen.flatMap((need) => need.orders.filter((one) => one.many && orderId(one) === id).slice(0, 1));
     const failures: string[] = [];
     for (const [index, { order, with: query, takesReason }] of orders.entries()) {
       setProgress(`${index + 1} of ${orders.length}…`);
       try {
-        await giveOrder(order, takesReason && reason !== "" ? { ...query, reason } : query);
+        await giveOrder(order, takesReason && reason.trim() !== "" ? { ...query, reason } : query);
       } catch (error) {
         if (!(error instanceof ServerError)) throw error;
         failures.push(error.message);
@@ -137,8 +139,8 @@ function ManyBar({ chosen, done }: { readonly chosen: readonly Need[]; readonly 
       <strong>{progress ?? `${showNumber(chosen.length)} selected`}</strong>
       <TextField label="Reason for all (optional)" value={reason} onValue={setReason} />
       <div class="actions">
-        {sharedOrders(chosen.map(({ orders }) => orders)).map(({ label, count }) => (
-          <button type="button" key={label} disabled={progress !== undefined} onClick={() => void giveAll(label)}>
+        {sharedOrders(chosen.map(({ orders }) => orders)).map(({ id, label, count }) => (
+          <button type="button" key={id} disabled={progress !== undefined} onClick={() => void giveAll(id, label)}>
             {label} {showNumber(count)}
           </button>
         ))}

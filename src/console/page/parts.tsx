@@ -45,7 +45,17 @@ export function At({ at }: { readonly at: number }) {
 }
 
 /** A number against its limit; red from nine tenths on. */
-export function Meter({ label, used, limit, unit = "" }: { readonly label: string; readonly used: number; readonly limit: number; readonly unit?: string }) {
+export function Meter({
+  label,
+  used,
+  limit,
+  unit = "",
+}: {
+  readonly label: string;
+  readonly used: number;
+  readonly limit: number;
+  readonly unit?: string;
+}) {
   const share = limit === 0 ? 1 : used / limit;
   const tone = share >= 0.9 ? "bad" : share >= 0.75 ? "warn" : "good";
   const id = useId();
@@ -58,7 +68,14 @@ export function Meter({ label, used, limit, unit = "" }: { readonly label: strin
         {showNumber(used)} of {showNumber(limit)}
         {unit}
       </span>
-      <div class={`bar ${tone}`} role="meter" aria-labelledby={id} aria-valuemin={0} aria-valuemax={limit} aria-valuenow={Math.min(used, limit)}>
+      <div
+        class={`bar ${tone}`}
+        role="meter"
+        aria-labelledby={id}
+        aria-valuemin={0}
+        aria-valuemax={limit}
+        aria-valuenow={Math.min(used, limit)}
+      >
         <div style={{ width: `${Math.min(100, share * 100).toFixed(1)}%` }} />
       </div>
     </div>
@@ -78,7 +95,13 @@ export function WhyLink({ id, children = "Why" }: { readonly id: string; readonl
 }
 
 /** Shows what was loaded; before that a placeholder, and above old data the failure of the last load. */
-export function Shown<Answer>({ loaded, children }: { readonly loaded: Loaded<Answer>; readonly children: (answer: Answer) => ComponentChildren }) {
+export function Shown<Answer>({
+  loaded,
+  children,
+}: {
+  readonly loaded: Loaded<Answer>;
+  readonly children: (answer: Answer) => ComponentChildren;
+}) {
   const { data, error } = loaded;
   return (
     <>

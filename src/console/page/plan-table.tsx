@@ -1,10 +1,10 @@
 /** The plan of a specialist beside its present use. */
-import type { PlanShown, SpecialistShown } from "./answers.ts";
+import type { PlanRow, SpecialistShown } from "./answers.ts";
 import { showNumber, showSpan } from "./format.ts";
 import { Meter } from "./parts.tsx";
 
 interface Props {
-  readonly plan: PlanShown | undefined;
+  readonly plan: PlanRow | undefined;
   readonly quota: SpecialistShown["quota"];
 }
 
@@ -17,7 +17,8 @@ export function PlanTable({ plan, quota }: Props) {
       {quota !== undefined && <Meter label="requests in the last day" used={quota.day.used} limit={quota.day.limit} />}
       {plan.sources.map(({ name, everyMs, discoveryMs }) => (
         <p key={name}>
-          Reads <bdi>{name}</bdi> every {showSpan(everyMs)}; news is seen after {showSpan(discoveryMs.mean)}, at worst {showSpan(discoveryMs.worst)}.
+          Reads <bdi>{name}</bdi> every {showSpan(everyMs)}; news is seen after {showSpan(discoveryMs.mean)}, at worst{" "}
+          {showSpan(discoveryMs.worst)}.
         </p>
       ))}
       <div class="scroll" tabIndex={0} role="region" aria-label="Requests by purpose">

@@ -6,7 +6,7 @@ import { createCell } from "./cell.ts";
 /** `ended`: there was one, so the view below the login keeps its state. */
 export type SessionState =
   | { readonly state: "unknown" }
-  | { readonly state: "none" }
+  | { readonly state: "none"; readonly why?: string }
   | { readonly state: "ended"; readonly who: string }
   | { readonly state: "open"; readonly session: Session };
 
@@ -32,11 +32,14 @@ export async function read<Answer>(path: string, signal?: AbortSignal): Promise<
   return (await ask("GET", path, signal === undefined ? {} : { signal })) as Answer;
 }
 
+/** Finds the session of the cookie. A refusal that no login changes is shown above the login. */
 export async function openSession(): Promise<void> {
   try {
     opened(await read<Session>("/api/session"));
   } catch (error) {
-    if (!(error instanceof ServerError && error.status === 401)) throw error;
+    if (!(error instanceof ServerError) || error.status < 400 || error.status >= 500) throw error;
+    if (error.status !== 401)
+      sessionCell.set({ state: "none", why: error.hint === undefined ? error.message : `${error.message}: ${error.hint}` });
   }
 }
 

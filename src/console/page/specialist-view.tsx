@@ -1,6 +1,6 @@
 /** One specialist: its condition, figures and plan, what it did event by event, and what it received. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Change, HourOfUse, InboxEntry, OrderName, SpecialistAnswer, SpecialistShown } from "./answers.ts";
 import { conditionsOf, healthOf } from "./condition.ts";
 import { ForeignBlock, Foreign } from "./foreign.tsx";
@@ -14,7 +14,7 @@ import { PlanTable } from "./plan-table.tsx";
 import { giveOrder, ServerError } from "./server.ts";
 import { Conditions, MoneyLines } from "./specialists-view.tsx";
 import { Timeline } from "./timeline.tsx";
-import { UsagePlots } from "./usage-plots.tsx";
+import type { UsagePlots } from "./usage-plots.tsx";
 
 const TABS = [
   ["", "Timeline"],
@@ -115,7 +115,7 @@ function Steer({ handle }: { readonly handle: string }) {
   const give = async (name: OrderName): Promise<void> => {
     setBusy(true);
     try {
-      notify((await giveOrder(name, { handle })).message, "good");
+      notify((await giveOrder(name, name === "retry" ? { id: handle } : { handle })).message, "good");
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
       notify(error.status === 401 ? "Your session has ended: log in, then press again." : error.message, "bad");
@@ -131,7 +131,7 @@ function Steer({ handle }: { readonly handle: string }) {
       <button type="button" disabled={busy} onClick={() => void give("resume")}>
         Resume
       </button>
-      <button type="button" disabled={busy} onClick={() => void give("retry-all" as OrderName)}>
+      <button type="button" disabled={busy} onClick={() => void give("retry")}>
         Retry
       </button>
       <HaltButton handle={handle} />
@@ -168,12 +168,23 @@ function Use({ specialist: { handle, quota }, plan, concerns }: UseProps) {
   const loaded = useLoaded<{ readonly hours: readonly HourOfUse[] }>(`/api/usage${searchOf({ handle })}`, concerns);
   return (
     <>
-      <Shown loaded={loaded}>{({ hours }) => <UsagePlots hours={hours} />}</Shown>
+      <Shown loaded={loaded}>{({ hours }) => <Plots hours={hours} />}</Shown>
       <Titled title="Plan beside actual">
         <PlanTable plan={plan} quota={quota} />
       </Titled>
     </>
   );
+}
+
+/** The library of plots is loaded with the first one: the other views need none of it. */
+function Plots({ hours }: { readonly hours: readonly HourOfUse[] }) {
+  const [plots, setPlots] = useState<{ readonly UsagePlots: typeof UsagePlots } | { readonly failure: string }>();
+  useEffect(() => {
+    import("./usage-plots.tsx").then(setPlots, (error: unknown) => setPlots({ failure: String(error) }));
+  }, []);
+  if (plots === undefined) return <p class="muted loading">Loading…</p>;
+  if ("failure" in plots) return <p class="notice bad">The plots cannot be shown: {plots.failure}</p>;
+  return <plots.UsagePlots hours={hours} />;
 }
 
 function Titled({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {

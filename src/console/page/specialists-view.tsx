@@ -173,6 +173,11 @@ export function Conditions({ specialist }: { readonly specialist: SpecialistShow
           {Number.isFinite(until) && until > now ? `, until ${showTime(until, now)}` : ""}
         </p>
       ))}
+      {specialist.held.map(({ operation, rule, message, count }) => (
+        <p key={`${operation} ${rule}`}>
+          {count} <code>{operation}</code> {count === 1 ? "waits" : "wait"}: <Foreign text={message} />
+        </p>
+      ))}
     </>
   );
 }

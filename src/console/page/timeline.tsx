@@ -1,5 +1,5 @@
 /** What a specialist did, from each event through the steps of its handling to the actions, their attempts and their outcome. */
-import type { Change, Page, TimelineAction, TimelineEvent } from "./answers.ts";
+import type { Change, Page, TimelineEvent, TimelineIntent } from "./answers.ts";
 import { Foreign, ForeignBlock } from "./foreign.tsx";
 import { plural, showNumber, showShortSpan, words } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
@@ -40,7 +40,11 @@ export function Timeline({ handle, query, concerns }: Props) {
   );
 }
 
-function EventShown({ event: { id, kind, at, state, note, failure, text, author, steps, actions } }: { readonly event: TimelineEvent }) {
+function EventShown({
+  event: { id, kind, at, state, nextAt, note, failure, title, text, author, steps, stepCount, actions },
+}: {
+  readonly event: TimelineEvent;
+}) {
   return (
     <li>
       <div class="entry-head">
@@ -58,6 +62,11 @@ function EventShown({ event: { id, kind, at, state, note, failure, text, author,
           <WhyLink id={id} />
         </span>
       </div>
+      {title !== undefined && (
+        <p class="event-title">
+          <Foreign text={title} />
+        </p>
+      )}
       {text !== undefined && <ForeignBlock text={text} />}
       {note !== undefined && note !== "" && (
         <p class="muted">
@@ -67,25 +76,15 @@ function EventShown({ event: { id, kind, at, state, note, failure, text, author,
       {failure !== undefined && (
         <p class="warn-text">
           {plural(failure.tries, "failed handling")}: <Foreign text={failure.message} />
+          {nextAt !== undefined && (
+            <>
+              {", tried again "}
+              <Ago at={nextAt} />
+            </>
+          )}
         </p>
       )}
-      {steps.length > 0 && (
-        <details>
-          <summary>{plural(steps.length, "step")} of its handling</summary>
-          <ol class="steps">
-            {steps.map(({ name, at: stepAt, bytes }) => (
-              <li key={name}>
-                <code>
-                  <Foreign text={name} />
-                </code>{" "}
-                <span class="muted">
-                  <At at={stepAt} />, {showNumber(bytes)} bytes
-                </span>
-              </li>
-            ))}
-          </ol>
-        </details>
-      )}
+      {stepCount > 0 && <Steps steps={steps} count={stepCount} />}
       {actions.map((action) => (
         <Action key={action.id} action={action} />
       ))}
@@ -93,7 +92,28 @@ function EventShown({ event: { id, kind, at, state, note, failure, text, author,
   );
 }
 
-function Action({ action: { id, operation, target, state, code, message, words: text, created, attempts } }: { readonly action: TimelineAction }) {
+/** Steps of a handling that is not over: a finished one keeps none. */
+function Steps({ steps, count }: { readonly steps: TimelineEvent["steps"]; readonly count: number }) {
+  return (
+    <details>
+      <summary>{plural(count, "step")} kept of its handling</summary>
+      <ol class="steps">
+        {steps.map(({ name, bytes }) => (
+          <li key={name}>
+            <Foreign text={name} /> <span class="muted">{showNumber(bytes)} bytes</span>
+          </li>
+        ))}
+        {steps.length < count && <li class="muted">and {showNumber(count - steps.length)} more</li>}
+      </ol>
+    </details>
+  );
+}
+
+function Action({
+  action: { id, operation, target, state, code, message, words: text, created, reason, attempts, attemptCount },
+}: {
+  readonly action: TimelineIntent;
+}) {
   return (
     <div class="action">
       <p class="entry-head">
@@ -124,19 +144,25 @@ function Action({ action: { id, operation, target, state, code, message, words: 
           {code !== undefined && <code>{code}</code>} <Foreign text={message} />
         </p>
       )}
+      {reason !== undefined && (
+        <p class="muted">
+          approved because <Foreign text={reason} />
+        </p>
+      )}
       {attempts.length > 0 && (
         <ol class="attempts" aria-label="Attempts">
+          {attempts.length < attemptCount && <li>{showNumber(attemptCount - attempts.length)} earlier attempts</li>}
           {attempts.map((attempt) => (
             <li key={attempt.at}>
-              <At at={attempt.at} /> {words(attempt.outcome)}
+              <At at={attempt.at} /> {attempt.outcome === undefined ? "in flight" : words(attempt.outcome)}
               {attempt.status !== undefined && ` (${attempt.status})`}
-              {attempt.code !== undefined && (
+              {attempt.endedAt !== undefined && `, ${showShortSpan(attempt.endedAt - attempt.at)}`}
+              {attempt.message !== undefined && (
                 <>
-                  {" "}
-                  <code>{attempt.code}</code>
+                  {": "}
+                  <Foreign text={attempt.message} />
                 </>
               )}
-              {attempt.endedAt !== undefined && <span class="muted">, {showShortSpan(attempt.endedAt - attempt.at)}</span>}
             </li>
           ))}
         </ol>

@@ -20,7 +20,12 @@ export interface Series {
 export function plotsOf(hours: readonly HourOfUse[]): readonly Series[] {
   const rows = filled(hours);
   const times = rows.map(({ at }) => at / 1_000);
-  const series = (title: string, summary: string, value: (row: HourOfUse) => number): Series => ({ title, summary, times, values: rows.map(value) });
+  const series = (title: string, summary: string, value: (row: HourOfUse) => number): Series => ({
+    title,
+    summary,
+    times,
+    values: rows.map(value),
+  });
   const requests = sumOf(rows, (row) => row.requests);
   const currencies = [...new Set(rows.flatMap(({ money }) => Object.keys(money)))].toSorted();
   const late = sumOf(rows, (row) => row.late.count);
@@ -33,7 +38,13 @@ export function plotsOf(hours: readonly HourOfUse[]): readonly Series[] {
     }),
     ...(late === 0
       ? []
-      : [series("Latest event of an hour, in seconds", `${plural(late, "late event")}, at most ${Math.ceil(worst / 1_000)} s`, (row) => row.late.maxMs / 1_000)]),
+      : [
+          series(
+            "Latest event of an hour, in seconds",
+            `${plural(late, "late event")}, at most ${Math.ceil(worst / 1_000)} s`,
+            (row) => row.late.maxMs / 1_000,
+          ),
+        ]),
   ];
 }
 

@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { HourOfUse } from "./answers.ts";
 import { Empty } from "./parts.tsx";
+import "uplot/dist/uPlot.min.css";
 import { plotsOf, type Series } from "./usage-data.ts";
 
 const HEIGHT_PX = 180;
@@ -67,7 +68,13 @@ function optionsOf(title: string, width: number): uPlot.Options {
     axes: [axis, { ...axis, size: 56 }],
     series: [
       { label: "hour" },
-      { label: title, stroke: colour("--accent"), fill: colour("--accent-soft"), ...(bars === undefined ? {} : { paths: bars }), points: { show: false } },
+      {
+        label: title,
+        stroke: colour("--accent"),
+        fill: colour("--accent-soft"),
+        ...(bars === undefined ? {} : { paths: bars }),
+        points: { show: false },
+      },
     ],
   };
 }
