@@ -141,7 +141,9 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
                 hint: remedyFor("key_unusable", { handle, id: handle, name: handle }),
                 since: parked.since,
                 orders:
-                  parked.code === "key_refused" ? [{ order: "retry" as const, label: "Try the key again", with: { id: handle }, ...MANY }] : [],
+                  parked.code === "key_refused"
+                    ? [{ order: "retry" as const, label: "Try the key again", with: { id: handle }, ...MANY }]
+                    : [],
               }),
             ],
       ),
@@ -151,7 +153,9 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
     total: totals.parked - failingCounts.parked,
     needs: parked
       .filter(({ isFailing }) => isFailing !== true)
-      .map((row) => waiting("parked", row, row.mayHaveHappened === true ? VERDICTS : [retryOf(row), ...(row.about === "action" ? [GIVE_UP] : [])])),
+      .map((row) =>
+        waiting("parked", row, row.mayHaveHappened === true ? VERDICTS : [retryOf(row), ...(row.about === "action" ? [GIVE_UP] : [])]),
+      ),
   }),
   doubt: ({ doubts, totals }) => ({ total: totals.doubts, needs: doubts.map((row) => waiting("doubt", row, [HAPPENED, DID_NOT])) }),
   pending: ({ pending, totals }) => ({ total: totals.pending, needs: pending.map((row) => waiting("pending", row, [HAPPENED, GIVE_UP])) }),
@@ -192,7 +196,12 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
     }),
   }),
   drift: ({ drift, totals }) => {
-    const first = new Map(drift.filter(isChange).toReversed().map((entry) => [entry.operation, entry])); // the worst of each operation
+    const first = new Map(
+      drift
+        .filter(isChange)
+        .toReversed()
+        .map((entry) => [entry.operation, entry]),
+    ); // the worst of each operation
     return {
       total: totals.changed,
       needs: [...first.values()].toReversed().map(({ operation, firstSeenMs, ...entry }) =>
@@ -256,7 +265,12 @@ const GIVE_UP = settling("give-up", "Give it up", true);
 const VERDICTS: readonly Answer[] = [HAPPENED, DID_NOT, GIVE_UP];
 
 function retryOf({ about, handle }: WaitingForPerson): Answer {
-  return { order: "retry", label: about === "event" ? "Handle it again" : "Try it again", ...MANY, ...(about === "event" ? { with: { handle } } : {}) };
+  return {
+    order: "retry",
+    label: about === "event" ? "Handle it again" : "Try it again",
+    ...MANY,
+    ...(about === "event" ? { with: { handle } } : {}),
+  };
 }
 
 function waiting(kind: NeedKind, row: WaitingForPerson, answers: readonly Answer[]): Omit<Need, "kind"> {

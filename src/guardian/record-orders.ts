@@ -37,8 +37,14 @@ async function record(
   query: object,
   give: () => Promise<unknown>,
 ): Promise<unknown> {
-  const noted = store.noteOrder({ who: cut(who), from, at: clock.now(), ...describe(name, query) }).catch(unrecorded);
+  const order = describe(name, query);
+  const noted = store.noteOrder({ who: cut(who), from, at: clock.now(), ...order }).catch(unrecorded);
   const end = async (how: OrderEnd): Promise<void> => {
+    const { what, subject } = order;
+    parts?.announcer.emit(
+      "order",
+      defined({ at: clock.now(), handle: textIn(query, "handle") ?? "", who: cut(who), what, subject, code: how.code }),
+    );
     const seq = await noted;
     if (seq !== undefined) await store.endOrder(seq, how).catch(unrecorded);
   };

@@ -218,6 +218,7 @@ const ANNOUNCED: Announcements = {
   wait: { ...about, lane: WORD, rule: WORD, until: AT + 5, message: WORD },
   parked: { ...about, code: WORD, message: WORD },
   drift: { ...about, operation: WORD, path: WORD, kind: WORD },
+  order: { ...about, what: WORD, who: WORD, subject: WORD, code: WORD },
   definition: { ...about, file: WORD, message: WORD },
 };
 

@@ -48,6 +48,33 @@ test("health is told to anybody, status to the token alone, and the token to nob
   await expect(ask(`${url}/healthz`)).rejects.toThrow("fetch failed");
 });
 
+test("an order at the console stops the process's writes, is a row, and reaches open pages", { timeout: 30 * SECOND }, async (context) => {
+  const lab = await runLab(context, IDLER);
+  const run = lab.run({ env: { RETINUE_CONSOLE_PORT: "0", RETINUE_CONSOLE_TOKEN: TOKEN } });
+  const url = textIn(await run.saying(({ type }) => type === "console"), "url");
+  const authorization = `Bearer ${TOKEN}`;
+  const gone = new AbortController();
+  context.onTestFinished(() => gone.abort());
+  const live = await fetch(`${url}/api/live`, { headers: { authorization }, signal: gone.signal });
+  const changes = live.body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await changes?.read())?.value).toContain('"all":true');
+  const body = JSON.stringify({ reason: "odd replies" });
+  const headers = { authorization, "content-type": "application/json" };
+  const halted = await fetch(`${url}/api/orders/halt`, { method: "POST", headers, body });
+  expect([halted.status, await halted.json()]).toEqual([200, { message: "halted: no specialist writes", inFlight: [] }]);
+  let text = "";
+  while (!text.includes('"needs":1')) text += (await changes?.read())?.value ?? "";
+  expect(await ask(`${url}/api/needs`, TOKEN)).toMatchObject({
+    body: { total: 1, needs: [{ kind: "halt", message: "halted: odd replies" }] },
+  });
+  expect(await ask(`${url}/api/orders`, TOKEN)).toMatchObject({ body: { entries: [{ who: "guardian", from: "console", what: "halt" }] } });
+  expect(await ask(`${url}/api/specialists/scout`, TOKEN)).toMatchObject({
+    body: { plan: { handle: "scout", sources: [{ name: "feed" }] } },
+  });
+  run.kill("SIGTERM");
+  expect((await run.ended).code).toBe(0);
+});
+
 test("without a token there is no status, and a port in use starts nothing", { timeout: 30 * SECOND }, async (context) => {
   const lab = await runLab(context, IDLER);
   const run = lab.run({ env: { RETINUE_CONSOLE_PORT: "0" } });
