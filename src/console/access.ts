@@ -45,31 +45,12 @@ const MAX_TOKEN_CHARS = 512;
 export function createAccess({ settings, clock, port }: AccessOptions): Access {
   const { url, tls, people } = settings;
   const scheme = tls === undefined ? "http" : "https";
-  const guesses = createGuessLimit(clock);
-  const holderOf = ({ who, readToken }: ConsolePerson): SessionHolder | undefined => {
-    const token = readToken();
-    return token === undefined ? undefined : { who, token };
-  };
   const byName = (who: string): SessionHolder | undefined => people.filter((person) => person.who === who).map(holderOf)[0];
   const roleOf = (who: string): ConsoleRole => people.find((person) => person.who === who)?.role ?? "view";
   const cookieOf = (value: string): string =>
     cookieHeader({ name: `retinue_${port()}`, value, path: "/", secure: tls !== undefined || url?.protocol === "https:" });
 
-  /** The person who holds a token. */
-  const byToken = async ({ ip }: Asking, token: string): Promise<SessionHolder> => {
-    const holders = people.flatMap((person) => holderOf(person) ?? []);
-    if (holders.length === 0) throw new Refused("token_missing", "set RETINUE_CONSOLE_TOKEN to read this");
-    const [found] = holders.filter((holder) => isSame(token, holder.token.reveal()));
-    const guess = await guesses.check(ip, () => found !== undefined);
-    if (guess === "busy")
-      throw new Retryable("logins_slowed", `${MAX_WAITING_GUESSES} attempts from your address wait already`, {
-        hint: "try again in a few seconds",
-        retryAt: clock.now() + GUESS_PAUSE_MS * MAX_WAITING_GUESSES,
-      });
-    if (found === undefined)
-      throw new Refused("token_wrong", "this is not the console's token", { hint: "RETINUE_CONSOLE_TOKEN holds it" });
-    return found;
-  };
+  const byToken = createTokenCheck(clock, () => people.flatMap((person) => holderOf(person) ?? []));
   const checkPlace = ({ headers }: Asking): void => {
     if (!isOwnHost(headers.host, url))
       throw new Refused("host_refused", "the console answers to its own address alone", {
@@ -117,5 +98,32 @@ export function createAccess({ settings, clock, port }: AccessOptions): Access {
       return { visitor: { ...session, role: roleOf(session.who) }, cookie: cookieOf(value) };
     },
     endedCookie: () => cookieOf(""),
+  };
+}
+
+function holderOf({ who, readToken }: ConsolePerson): SessionHolder | undefined {
+  const token = readToken();
+  return token === undefined ? undefined : { who, token };
+}
+
+/** Finds the person who holds a token. Throws `Refused` (`token_missing`, `token_wrong`) or `Retryable` (`logins_slowed`). */
+function createTokenCheck(
+  clock: Clock,
+  holders: () => readonly SessionHolder[],
+): (request: Asking, token: string) => Promise<SessionHolder> {
+  const guesses = createGuessLimit(clock);
+  return async ({ ip }, token) => {
+    const known = holders();
+    if (known.length === 0) throw new Refused("token_missing", "set RETINUE_CONSOLE_TOKEN to read this");
+    const [found] = known.filter((holder) => isSame(token, holder.token.reveal()));
+    const guess = await guesses.check(ip, () => found !== undefined);
+    if (guess === "busy")
+      throw new Retryable("logins_slowed", `${MAX_WAITING_GUESSES} attempts from your address wait already`, {
+        hint: "try again in a few seconds",
+        retryAt: clock.now() + GUESS_PAUSE_MS * MAX_WAITING_GUESSES,
+      });
+    if (found === undefined)
+      throw new Refused("token_wrong", "this is not the console's token", { hint: "RETINUE_CONSOLE_TOKEN holds it" });
+    return found;
   };
 }

@@ -19,7 +19,7 @@ import type { Metrics } from "../signals/metrics.ts";
 import type { Caller } from "../store/orders.ts";
 import { createAccess } from "./access.ts";
 import { answerError, say } from "./answer-error.ts";
-import { createLiveChanges } from "./live-changes.ts";
+import { LiveChanges } from "./live-changes.ts";
 import { addRoutes, type ShownRuntime } from "./routes.ts";
 import { createSharedStatus } from "./shared-status.ts";
 import { addPage, PAGE_FOLDER } from "./static-page.ts";
@@ -75,7 +75,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   });
   const guardian = guardianOf(PROGRAM);
   const status = createSharedStatus({ clock, status: () => guardian.status({}) });
-  const live = createLiveChanges({
+  const live = new LiveChanges({
     clock,
     announcer,
     needs: async () => needsOf(await status.read()).total,

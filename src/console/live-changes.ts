@@ -18,13 +18,6 @@ export interface LiveReader {
   mayRead(): Promise<boolean>;
 }
 
-export interface LiveChanges {
-  /** Sends a page what changed since an event, then each change. Throws `Retryable` (`streams_full`). Returns the function that ends it. */
-  open(reader: LiveReader, lastId: number | undefined): () => void;
-  readonly count: number;
-  close(): void;
-}
-
 export interface LiveOptions {
   readonly clock: Clock;
   readonly announcer: Announcer;
@@ -51,114 +44,143 @@ const UNWATCHED_MS = 60 * SECOND;
 /** Names of specialists that changed; undefined if everything may have. */
 type Changed = ReadonlySet<string> | undefined;
 
-export function createLiveChanges({ clock, announcer, needs, onChange, onError }: LiveOptions): LiveChanges {
-  const readers = new Set<LiveReader>();
+export class LiveChanges {
+  readonly #options: LiveOptions;
+  readonly #readers = new Set<LiveReader>();
   /** Numbers go on after a restart: an older process had lower ones. */
-  let number = clock.now();
-  let kept: { readonly number: number; readonly changed: Changed }[] = [];
+  #number: number;
+  #kept: readonly { readonly number: number; readonly changed: Changed }[] = [];
   /** Undefined if everything may have changed. */
-  let pending: Set<string> | undefined = new Set();
-  let nextAt = 0;
-  let timer: Timer | undefined;
-  let total = 0;
-  let stops: readonly (() => void)[] = [];
-  let leftAt = 0;
+  #pending: Set<string> | undefined = new Set();
+  #total = 0;
+  #nextAt = 0;
+  #leftAt = 0;
+  #timer: Timer | undefined;
+  #heartbeat: Timer;
+  #stops: readonly (() => void)[] = [];
+  #isClosed = false;
 
-  const send = (reader: LiveReader, text: string): void => {
-    if (reader.write(text) > MAX_BEHIND_BYTES) reader.end();
-  };
-  const eventOf = (changed: Changed): string => {
-    const data = { at: clock.now(), needs: total, ...(changed === undefined ? { handles: [], all: true } : { handles: [...changed] }) };
-    return `id: ${number}\nevent: change\ndata: ${JSON.stringify(data)}\n\n`;
-  };
-  const count = async (): Promise<void> => {
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    this.#number = options.clock.now();
+    this.#heartbeat = this.#beatLater();
+  }
+
+  get count(): number {
+    return this.#readers.size;
+  }
+
+  /**
+   * Sends a page what changed since an event, then each change. Throws `Retryable` (`streams_full`). Returns the function that ends it.
+   */
+  open(reader: LiveReader, lastId: number | undefined): () => void {
+    const { clock } = this.#options;
+    if (this.#readers.size >= MAX_STREAMS)
+      throw new Retryable("streams_full", `${MAX_STREAMS} pages follow the console already`, {
+        hint: "close some of them: the tabs of one browser share one",
+        retryAt: clock.now() + RETRY_S * SECOND,
+      });
+    this.#watch();
+    this.#readers.add(reader);
+    const missed = this.#missedSince(lastId);
+    void this.#count().then(() => {
+      if (this.#readers.has(reader)) send(reader, this.#eventOf(missed));
+    });
+    this.#plan();
+    return () => {
+      this.#readers.delete(reader);
+      this.#leftAt = clock.monotonic();
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    this.#heartbeat.cancel();
+    this.#unwatch();
+    for (const reader of this.#readers) reader.end();
+    this.#readers.clear();
+  }
+
+  #touch(handle: string): void {
+    this.#options.onChange();
+    if (handle === "" || this.#pending?.size === MAX_NAMED) this.#pending = undefined;
+    else this.#pending?.add(handle);
+    if (this.#timer === undefined) this.#plan();
+  }
+
+  #plan(): void {
+    const { clock } = this.#options;
+    if (this.#readers.size === 0 || this.#pending?.size === 0) return;
+    this.#timer ??= clock.after(Math.max(0, this.#nextAt - clock.monotonic()), () => void this.#flush());
+  }
+
+  async #flush(): Promise<void> {
+    this.#timer = undefined;
+    this.#nextAt = this.#options.clock.monotonic() + APART_MS;
+    const changed: Changed = this.#pending;
+    this.#pending = new Set();
+    await this.#count();
+    this.#number++;
+    this.#kept = [...this.#kept.slice(1 - MAX_KEPT), { number: this.#number, changed }];
+    const event = this.#eventOf(changed);
+    for (const reader of this.#readers) send(reader, event);
+  }
+
+  async #count(): Promise<void> {
     try {
-      total = await needs();
+      this.#total = await this.#options.needs();
     } catch (error) {
-      onError(error);
+      this.#options.onError(error);
     }
-  };
-  const flush = async (): Promise<void> => {
-    timer = undefined;
-    nextAt = clock.monotonic() + APART_MS;
-    const changed: Changed = pending;
-    pending = new Set();
-    await count();
-    number++;
-    kept = [...kept.slice(1 - MAX_KEPT), { number, changed }];
-    const event = eventOf(changed);
-    for (const reader of readers) send(reader, event);
-  };
-  const plan = (): void => {
-    if (readers.size === 0 || pending?.size === 0) return;
-    timer ??= clock.after(Math.max(0, nextAt - clock.monotonic()), () => void flush());
-  };
-  const touch = (handle: string): void => {
-    onChange();
-    if (handle === "" || pending?.size === MAX_NAMED) pending = undefined;
-    else pending?.add(handle);
-    if (timer === undefined) plan();
-  };
+  }
+
+  #eventOf(changed: Changed): string {
+    const which = changed === undefined ? { handles: [], all: true } : { handles: [...changed] };
+    const data = { at: this.#options.clock.now(), needs: this.#total, ...which };
+    return `id: ${this.#number}\nevent: change\ndata: ${JSON.stringify(data)}\n\n`;
+  }
+
   /** What a page has missed; everything, if that is not known. */
-  const missedSince = (lastId: number | undefined): Changed => {
-    const oldest = kept[0]?.number ?? number + 1;
-    if (lastId === undefined || lastId > number || lastId < oldest - 1) return undefined;
-    const missed = kept.filter((one) => one.number > lastId).map(({ changed }) => changed);
-    const names = missed.flatMap((changed) => (changed === undefined ? [] : [...changed]));
-    return missed.includes(undefined) || names.length > MAX_NAMED ? undefined : new Set(names);
-  };
-  const beat = async (): Promise<void> => {
-    const before = total;
-    if (readers.size > 0) await count();
-    else if (clock.monotonic() - leftAt > UNWATCHED_MS) unwatch();
-    if (total !== before) touch(""); // time alone changes it, as when an approval expires
+  #missedSince(lastId: number | undefined): Changed {
+    const oldest = this.#kept[0]?.number ?? this.#number + 1;
+    if (lastId === undefined || lastId > this.#number || lastId < oldest - 1) return undefined;
+    const missed = this.#kept.filter(({ number }) => number > lastId).map(({ changed }) => changed);
+    const names = new Set(missed.flatMap((changed) => (changed === undefined ? [] : [...changed])));
+    return missed.includes(undefined) || names.size > MAX_NAMED ? undefined : names;
+  }
+
+  #beatLater(): Timer {
+    return this.#options.clock.after(HEARTBEAT_MS, () => void this.#beat());
+  }
+
+  async #beat(): Promise<void> {
+    const before = this.#total;
+    if (this.#readers.size > 0) await this.#count();
+    else if (this.#options.clock.monotonic() - this.#leftAt > UNWATCHED_MS) this.#unwatch();
+    if (this.#total !== before) this.#touch(""); // time alone changes it, as when an approval expires
     await Promise.all(
-      [...readers].map(async (reader) => {
+      [...this.#readers].map(async (reader) => {
         if (await reader.mayRead()) send(reader, ": live\n\n");
         else reader.end();
       }),
     );
-    heartbeat = clock.after(HEARTBEAT_MS, () => void beat());
-  };
-  let heartbeat: Timer = clock.after(HEARTBEAT_MS, () => void beat());
-  const watch = (): void => {
-    if (stops.length === 0) stops = ANNOUNCEMENT_NAMES.map((name) => subscribe(announcer, name, ({ handle }) => touch(handle)));
-  };
-  const unwatch = (): void => {
-    for (const stop of stops) stop();
-    stops = [];
-    kept = []; // what happens from now on is not seen
-    number++;
-  };
+    if (!this.#isClosed) this.#heartbeat = this.#beatLater();
+  }
 
-  return {
-    open(reader, lastId) {
-      if (readers.size >= MAX_STREAMS)
-        throw new Retryable("streams_full", `${MAX_STREAMS} pages follow the console already`, {
-          hint: "close some of them: the tabs of one browser share one",
-          retryAt: clock.now() + RETRY_S * SECOND,
-        });
-      watch();
-      readers.add(reader);
-      const missed = missedSince(lastId);
-      void count().then(() => {
-        if (readers.has(reader)) send(reader, eventOf(missed));
-      });
-      plan();
-      return () => {
-        readers.delete(reader);
-        leftAt = clock.monotonic();
-      };
-    },
-    get count() {
-      return readers.size;
-    },
-    close() {
-      timer?.cancel();
-      heartbeat.cancel();
-      unwatch();
-      for (const reader of readers) reader.end();
-      readers.clear();
-    },
-  };
+  #watch(): void {
+    if (this.#stops.length > 0) return;
+    this.#stops = ANNOUNCEMENT_NAMES.map((name) => subscribe(this.#options.announcer, name, ({ handle }) => this.#touch(handle)));
+  }
+
+  #unwatch(): void {
+    for (const stop of this.#stops) stop();
+    this.#stops = [];
+    this.#kept = []; // what happens from now on is not seen
+    this.#number++;
+  }
+}
+
+function send(reader: LiveReader, text: string): void {
+  if (reader.write(text) > MAX_BEHIND_BYTES) reader.end();
 }

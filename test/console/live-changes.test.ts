@@ -4,7 +4,7 @@ import { createAnnouncer } from "../../src/core/events.ts";
 import { parseJson } from "../../src/core/json.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { createLiveChanges, MAX_BEHIND_BYTES, MAX_STREAMS } from "../../src/console/live-changes.ts";
+import { LiveChanges, MAX_BEHIND_BYTES, MAX_STREAMS } from "../../src/console/live-changes.ts";
 
 interface Event {
   readonly id: number;
@@ -17,7 +17,7 @@ function changes() {
   let needs = 0;
   let dirty = 0;
   const errors: unknown[] = [];
-  const live = createLiveChanges({
+  const live = new LiveChanges({
     clock,
     announcer,
     needs: async () => needs,
