@@ -4,6 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import type { Needs, Session } from "./answers.ts";
 import { useCell } from "./cell.ts";
 import { showNumber, showTime } from "./format.ts";
+import { Foreign } from "./foreign.tsx";
+import { beginningOf, visibleLines } from "./foreign-text.ts";
 import { HaltBanner, HaltButton } from "./halt.tsx";
 import { connectionCell, listenForChanges, startLive } from "./live.ts";
 import { useLoaded, type Loaded } from "./loaded.ts";
@@ -78,7 +80,7 @@ function Console({ session }: { readonly session: Session }) {
     startLive(ending.signal);
     return () => ending.abort();
   }, []);
-  const where = place.subject ?? TITLES[place.view];
+  const where = visibleLines(beginningOf(place.subject ?? TITLES[place.view], 60));
   useEffect(() => void (document.title = `${total > 0 ? `(${total}) ` : ""}${where} · Retinue`), [total, where]);
   useEffect(() => scrollTo(0, 0), [place.view, place.subject]);
   return (
@@ -149,7 +151,7 @@ function ConnectionState() {
 function Who({ session: { who, role } }: { readonly session: Session }) {
   return (
     <span class="who">
-      <bdi>{who}</bdi>
+      <Foreign text={who} />
       {role === "view" && ", views only"}
       <button type="button" class="quiet" onClick={() => void logOut().catch(sessionEnded)}>
         Log out
@@ -164,7 +166,7 @@ function Notices() {
     <div class="notices" role="status" aria-live="polite">
       {notices.map(({ id, text, tone }) => (
         <div class={`notice ${tone}`} key={id}>
-          <bdi>{text}</bdi>
+          <Foreign text={text} />
           <button type="button" class="quiet" onClick={() => dismiss(id)} aria-label="Close the message">
             Close
           </button>

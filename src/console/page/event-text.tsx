@@ -1,13 +1,13 @@
 /** An event with the texts of others in it. */
 import type { EventShown } from "../../guardian/explanation.ts";
-import { Foreign, ForeignBlock } from "./foreign.tsx";
+import { Code, Foreign, ForeignBlock } from "./foreign.tsx";
 import { Ago } from "./parts.tsx";
 
 export function EventText({ event: { kind, at, author, object, title, text } }: { readonly event: EventShown }) {
   return (
     <div class="event">
       <p>
-        <code>{kind}</code>
+        <Code text={kind} />
         {author !== undefined && (
           <>
             {" by "}

@@ -29,6 +29,15 @@ export function Foreign({ text }: { readonly text: string }) {
   return text.length > 300 ? <ForeignBlock text={text} /> : <bdi class="inline-foreign">{visibleLines(text)}</bdi>;
 }
 
+/** A name of a protocol: an operation, a kind, a code. Some are of the network. */
+export function Code({ text }: { readonly text: string }) {
+  return (
+    <code>
+      <Foreign text={text} />
+    </code>
+  );
+}
+
 /** The fields of a payload, each whole: texts as texts, anything else as JSON. */
 export function Payload({ fields }: { readonly fields: { readonly [name: string]: unknown } }) {
   const names = Object.keys(fields);

@@ -4,7 +4,7 @@ import type { Fields, HaltResult, Need } from "./answers.ts";
 import { notify } from "./notices.ts";
 import { plural } from "./format.ts";
 import { Ago, At, SpecialistLink, TextField } from "./parts.tsx";
-import { Foreign } from "./foreign.tsx";
+import { Code, Foreign } from "./foreign.tsx";
 import { giveOrder, ServerError } from "./server.ts";
 
 /** The button, and the dialog that it opens. Without a handle it halts everyone. */
@@ -92,7 +92,7 @@ function HaltDone({ result: { message, inFlight, notKept }, close }: { readonly 
           <ul class="in-flight">
             {inFlight.map(({ id, handle, operation, target, deadlineAt }) => (
               <li key={`${handle} ${id ?? operation}`}>
-                <SpecialistLink handle={handle} /> <code>{operation}</code> {target !== undefined && <Foreign text={target} />}, over at{" "}
+                <SpecialistLink handle={handle} /> <Code text={operation} /> {target !== undefined && <Foreign text={target} />}, over at{" "}
                 <At at={deadlineAt} />
               </li>
             ))}

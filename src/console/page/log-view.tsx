@@ -1,7 +1,7 @@
 /** The log: actions and failures, searched and filtered by the address, and exported whole. */
 import { useEffect, useState } from "preact/hooks";
 import type { LogEntry, Page } from "./answers.ts";
-import { Foreign } from "./foreign.tsx";
+import { Code, Foreign } from "./foreign.tsx";
 import { showNumber, words } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
 import { Ago, At, Badge, Choice, Empty, Shown, SpecialistLink, TextField, WhyLink } from "./parts.tsx";
@@ -89,7 +89,7 @@ function Entry({ entry }: { readonly entry: LogEntry }) {
           <At at={at} />
         </span>
         <SpecialistLink handle={handle} />
-        <code>{entry.about === "action" ? entry.operation : entry.kind}</code>
+        <Code text={entry.about === "action" ? entry.operation : entry.kind} />
         <Badge tone={toneOfState(state)}>{words(state)}</Badge>
         <span class="entry-why">
           <WhyLink id={id} />
@@ -113,7 +113,7 @@ function Entry({ entry }: { readonly entry: LogEntry }) {
       )}
       {message !== undefined && (
         <p class={entry.about === "failure" ? "warn-text" : "muted"}>
-          {code !== undefined && <code>{code}</code>} <Foreign text={message} />
+          {code !== undefined && <Code text={code} />} <Foreign text={message} />
           {entry.about === "failure" && entry.file !== undefined && (
             <>
               {" at "}

@@ -1,7 +1,8 @@
 /** One matter that needs a person: its message, its age, when it runs out, and its orders; of an approval exactly what is approved. */
 import { useId, useState } from "preact/hooks";
 import type { Explanation, Need, NeedOrder } from "./answers.ts";
-import { Foreign, Payload } from "./foreign.tsx";
+import { Code, Foreign, Payload } from "./foreign.tsx";
+import { visibleLines } from "./foreign-text.ts";
 import { showAgo, showAmount, showTime } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
 import { buttonOf, KINDS } from "./need-words.ts";
@@ -29,7 +30,7 @@ export function NeedCard({ need, isNear, mayAct, selected, toggle, done }: Props
     <li class={`card ${tone}`} aria-labelledby={titleId}>
       <div class="card-head">
         {mayAct && orders.some(({ many }) => many) && (
-          <input type="checkbox" class="select" checked={selected} onChange={toggle} aria-label={`Select: ${title}`} />
+          <input type="checkbox" class="select" checked={selected} onChange={toggle} aria-label={`Select: ${visibleLines(title)}`} />
         )}
         <Badge tone={tone}>{one}</Badge>
         {handle !== undefined && <SpecialistLink handle={handle} />}
@@ -75,7 +76,7 @@ function Proposed({ proposal, isNear }: { readonly proposal: NonNullable<Need["p
   return (
     <div class="proposal">
       <h3>
-        <code>{what}</code>
+        <Code text={what} />
         {target !== undefined && (
           <>
             {" on "}
@@ -167,7 +168,7 @@ function Orders({ need, done }: { readonly need: Need; readonly done: () => void
         ))}
         {proposal !== undefined && (
           <span class="hash" title="The order carries this hash of the payload, the cost and the time to answer">
-            hash <code>{proposal.hash}</code>
+            hash <Code text={proposal.hash} />
           </span>
         )}
       </div>

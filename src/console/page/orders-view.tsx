@@ -1,7 +1,7 @@
 /** Every order that a person gave: who, when, from where, what, why, and its result. */
 import { useEffect, useState } from "preact/hooks";
 import type { OrderRow, Page } from "./answers.ts";
-import { Foreign } from "./foreign.tsx";
+import { Code, Foreign } from "./foreign.tsx";
 import { showNumber } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
 import { Pages } from "./log-view.tsx";
@@ -62,9 +62,17 @@ function Order({ order: { at, who, from, what, subject, why, result, code } }: {
           <Foreign text={who} />
         </strong>
         <span class="muted">from {from}</span>
-        <code>{what}</code>
+        <Code text={what} />
         {subject !== undefined && <Foreign text={subject} />}
-        {result === undefined ? <Badge tone="calm">not ended</Badge> : code !== undefined && <Badge tone="bad">{code}</Badge>}
+        {result === undefined ? (
+          <Badge tone="calm">not ended</Badge>
+        ) : (
+          code !== undefined && (
+            <Badge tone="bad">
+              <Foreign text={code} />
+            </Badge>
+          )
+        )}
       </div>
       {why !== undefined && (
         <p>

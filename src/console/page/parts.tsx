@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { after, now } from "./browser.ts";
 import type { Tone } from "./condition.ts";
+import { Foreign } from "./foreign.tsx";
 import { showAgo, showNumber, showTime, showWholeTime } from "./format.ts";
 import type { Loaded } from "./loaded.ts";
 import { addressOf } from "./place.ts";
@@ -85,7 +86,7 @@ export function Meter({
 export function SpecialistLink({ handle }: { readonly handle: string }) {
   return (
     <a class="handle" href={addressOf({ view: "specialists", subject: handle })}>
-      <bdi>{handle}</bdi>
+      <Foreign text={handle} />
     </a>
   );
 }
@@ -107,8 +108,15 @@ export function Shown<Answer>({
     <>
       {error !== undefined && (
         <div class="notice bad" role="alert">
-          <strong>{error.message}</strong>
-          {error.hint === undefined ? "" : ` — ${error.hint}`}{" "}
+          <strong>
+            <Foreign text={error.message} />
+          </strong>
+          {error.hint === undefined ? null : (
+            <>
+              {" — "}
+              <Foreign text={error.hint} />
+            </>
+          )}{" "}
           <button type="button" class="quiet" onClick={loaded.reload}>
             Try again
           </button>

@@ -25,7 +25,7 @@ export function placeOf(hash: string): Place {
 
 export function addressOf({ view, subject, query = {} }: Partial<Place> & Pick<Place, "view">): string {
   const search = searchOf(query);
-  return `#/${view}${subject === undefined ? "" : `/${encodeURIComponent(subject)}`}${search}`;
+  return `#/${view}${subject === undefined ? "" : `/${encodeURIComponent(subject.toWellFormed())}`}${search}`;
 }
 
 /** `?name=value&…` of the values that are not empty; nothing if all are. */

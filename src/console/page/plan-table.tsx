@@ -1,5 +1,6 @@
 /** The plan of a specialist beside its present use. */
 import type { PlanRow, SpecialistShown } from "./answers.ts";
+import { Foreign } from "./foreign.tsx";
 import { showNumber, showSpan } from "./format.ts";
 import { Meter } from "./parts.tsx";
 
@@ -17,7 +18,7 @@ export function PlanTable({ plan, quota }: Props) {
       {quota !== undefined && <Meter label="requests in the last day" used={quota.day.used} limit={quota.day.limit} />}
       {plan.sources.map(({ name, everyMs, discoveryMs }) => (
         <p key={name}>
-          Reads <bdi>{name}</bdi> every {showSpan(everyMs)}; news is seen after {showSpan(discoveryMs.mean)}, at worst{" "}
+          Reads <Foreign text={name} /> every {showSpan(everyMs)}; news is seen after {showSpan(discoveryMs.mean)}, at worst{" "}
           {showSpan(discoveryMs.worst)}.
         </p>
       ))}

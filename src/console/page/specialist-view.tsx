@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Change, HourOfUse, InboxEntry, OrderName, SpecialistAnswer, SpecialistShown } from "./answers.ts";
 import { conditionsOf, healthOf } from "./condition.ts";
-import { ForeignBlock, Foreign } from "./foreign.tsx";
+import { Code, ForeignBlock, Foreign } from "./foreign.tsx";
 import { plural, showAgo, words } from "./format.ts";
 import { HaltButton } from "./halt.tsx";
 import { useLoaded } from "./loaded.ts";
@@ -33,7 +33,7 @@ export function SpecialistView({ place, mayAct }: { readonly place: Place; reado
         <a href={addressOf({ view: "specialists" })}>Specialists</a>
       </p>
       <h1>
-        <bdi>{handle}</bdi>
+        <Foreign text={handle} />
       </h1>
       <Shown loaded={loaded}>
         {({ specialist, plan }) => (
@@ -77,17 +77,21 @@ function Head({ specialist, mayAct }: { readonly specialist: SpecialistShown; re
             </Badge>
           ))}
           {tier !== undefined && <span class="muted">{tier} tier</span>}
-          {trust !== undefined && <span class="muted">trust: {words(trust)}</span>}
+          {trust !== undefined && (
+            <span class="muted">
+              trust: <Foreign text={words(trust)} />
+            </span>
+          )}
         </p>
         <Conditions specialist={specialist} />
         {sources.map(({ name, dueAt }) => (
           <p key={name} class="muted">
-            {name}: {dueAt === null ? "not due" : dueAt <= now ? "due now" : `next ${showAgo(dueAt, now)}`}
+            <Foreign text={name} />: {dueAt === null ? "not due" : dueAt <= now ? "due now" : `next ${showAgo(dueAt, now)}`}
           </p>
         ))}
         {healthOf(specialist).map((text) => (
           <p key={text} class="warn-text">
-            {text}
+            <Foreign text={text} />
           </p>
         ))}
         <p>
@@ -214,7 +218,7 @@ function Feed({ handle, concerns }: { readonly handle: string; readonly concerns
                     <span class="entry-time">
                       <Ago at={at} />
                     </span>
-                    <code>{kind}</code>
+                    <Code text={kind} />
                     <Badge tone={state === "parked" ? "bad" : "calm"}>{state}</Badge>
                     <span class="entry-why">
                       <WhyLink id={id} />

@@ -3,7 +3,7 @@ import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } fro
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { SpecialistList, SpecialistShown } from "./answers.ts";
 import { conditionsOf, healthOf, nextLook } from "./condition.ts";
-import { Foreign } from "./foreign.tsx";
+import { Code, Foreign } from "./foreign.tsx";
 import { plural, showAgo, showAmount, showNumber, showTime, words } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
 import { Badge, Choice, Empty, Meter, Shown, SpecialistLink, TextField, useNow } from "./parts.tsx";
@@ -131,12 +131,12 @@ function SpecialistRow({ specialist }: { readonly specialist: SpecialistShown })
       <div class="row-words">
         <Conditions specialist={specialist} />
         <p class="muted">
-          {look === undefined ? "no list to read" : `reads ${look.name} ${look.at <= now ? "now" : showAgo(look.at, now)}`}
+          <Foreign text={look === undefined ? "no list to read" : `reads ${look.name} ${look.at <= now ? "now" : showAgo(look.at, now)}`} />
           {waiting > 0 && `, ${plural(waiting, "open action")}`}
         </p>
         {healthOf(specialist).map((text) => (
           <p key={text} class="warn-text">
-            {text}
+            <Foreign text={text} />
           </p>
         ))}
       </div>
@@ -175,7 +175,7 @@ export function Conditions({ specialist }: { readonly specialist: SpecialistShow
       ))}
       {specialist.held.map(({ operation, rule, message, count }) => (
         <p key={`${operation} ${rule}`}>
-          {count} <code>{operation}</code> {count === 1 ? "waits" : "wait"}: <Foreign text={message} />
+          {count} <Code text={operation} /> {count === 1 ? "waits" : "wait"}: <Foreign text={message} />
         </p>
       ))}
     </>

@@ -1,6 +1,6 @@
 /** What a specialist did, from each event through the steps of its handling to the actions, their attempts and their outcome. */
 import type { Change, Page, TimelineEvent, TimelineIntent } from "./answers.ts";
-import { Foreign, ForeignBlock } from "./foreign.tsx";
+import { Code, Foreign, ForeignBlock } from "./foreign.tsx";
 import { plural, showNumber, showShortSpan, words } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
 import { Pages } from "./log-view.tsx";
@@ -51,7 +51,7 @@ function EventShown({
         <span class="entry-time">
           <Ago at={at} />
         </span>
-        <code>{kind}</code>
+        <Code text={kind} />
         {author !== undefined && (
           <span>
             by <Foreign text={author} />
@@ -118,7 +118,7 @@ function Action({
     <div class="action">
       <p class="entry-head">
         <span aria-hidden="true">→</span>
-        <code>{operation}</code>
+        <Code text={operation} />
         {target !== undefined && (
           <span>
             on <Foreign text={target} />
@@ -141,7 +141,7 @@ function Action({
       )}
       {message !== undefined && (
         <p class="muted">
-          {code !== undefined && <code>{code}</code>} <Foreign text={message} />
+          {code !== undefined && <Code text={code} />} <Foreign text={message} />
         </p>
       )}
       {reason !== undefined && (

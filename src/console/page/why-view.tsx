@@ -1,7 +1,7 @@
 /** Everything known of one action, event, specialist or operation: what holds it back, its payload, and its cause. */
 import type { Explanation, Reason } from "./answers.ts";
 import { EventText } from "./event-text.tsx";
-import { Foreign, ForeignBlock, Payload } from "./foreign.tsx";
+import { Code, Foreign, ForeignBlock, Payload } from "./foreign.tsx";
 import { showAmount, words } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
 import { Ago, At, Badge, Shown, SpecialistLink, WhyLink } from "./parts.tsx";
@@ -24,7 +24,7 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
   return (
     <>
       <p class="lead">
-        {handle !== "" && <SpecialistLink handle={handle} />} <code>{what}</code>
+        {handle !== "" && <SpecialistLink handle={handle} />} <Code text={what} />
         {target !== undefined && (
           <>
             {" on "}
@@ -101,7 +101,11 @@ function ReasonShown({ reason: { rule, message, until, held, stack, tries } }: {
         </>
       )}
       {tries !== undefined && `, after ${tries} tries`}
-      {held !== undefined && <p class="muted">It holds back {held}.</p>}
+      {held !== undefined && (
+        <p class="muted">
+          It holds back <Foreign text={held} />.
+        </p>
+      )}
       {stack !== undefined && <ForeignBlock code text={stack} />}
     </li>
   );

@@ -19,3 +19,6 @@ test.each(["", "#", "#/", "#/nothing/at/all", "#needs", "#/%E0%A4"])("%j is a vi
 test("an address cut within an escape is still read", () => expect(placeOf("#/why/100%").subject).toBe("100%"));
 
 test("empty filters are left out", () => expect(searchOf({ a: "", b: undefined, c: 0, d: "x y" })).toBe("?c=0&d=x+y"));
+
+test("an id of others with half a character has an address as well", () =>
+  expect(placeOf(addressOf({ view: "why", subject: "post \uD800" })).subject).toBe("post \uFFFD"));

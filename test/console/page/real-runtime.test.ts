@@ -19,7 +19,6 @@ export default defineSpecialist({
   review: ["posts.reply"],
   on: {
     "post.created": async (post, act) => { act.reply(post, "About " + post.content + ": welcome"); },
-    "intent.refused": (receipt, act) => { act.log("was told: " + JSON.stringify(receipt)); },
   },
 });
 `;
