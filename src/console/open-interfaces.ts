@@ -66,7 +66,7 @@ async function openConsolePort({ config, runtime, guardianOf, announcer, log, sc
     clock,
     scrubber,
     status: () => guardian.status({}),
-    backlog: () => store.backlog(),
+    backlog: () => store.reads.backlog(),
     specialistCount: () => runtime.members().length,
   });
   const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });

@@ -42,7 +42,7 @@ export interface AllFailing {
 const MAX_GROUPS = 100;
 
 export async function showFailing(store: Store, specialist?: Handle): Promise<AllFailing> {
-  const { groups, groupCount, eventCount } = await store.failing(specialist, MAX_GROUPS);
+  const { groups, groupCount, eventCount } = await store.reads.failing(specialist, MAX_GROUPS);
   return { failing: groups.flatMap(groupShown), failingCounts: { events: eventCount, groups: groupCount } };
 }
 

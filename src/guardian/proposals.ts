@@ -152,7 +152,7 @@ export function words(context: GuardianContext): Words {
       const now = clock.now();
       const { intent } = await answerable(store, id, now);
       const { member, trouble } = await authorOf(context, intent);
-      const events = member === undefined ? [] : follow(member, intent, rejection(reason), now).events;
+      const events = member === undefined ? [] : follow(member, { ...intent, reason }, rejection(reason), now).events;
       const word = defined({ verdict: "rejected", reason, events });
       if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
       const { message } = said("rejected", intent);
