@@ -84,6 +84,10 @@ test("specialists, their newest events and an explanation are read by everyone w
   expect((await read("/api/specialists?state=parked")).json).toMatchObject({ total: 0, rows: [] });
   expect((await read("/api/specialists/scout")).json).toMatchObject({ specialist: { handle: "scout", awaiting: { count: 1 } } });
   expect(parseJson((await read("/api/specialists/scout/feed")).text)).toMatchObject([{ kind: "post.created" }]);
+  expect((await read("/api/specialists/scout/events")).json).toMatchObject({
+    entries: [{ kind: "post.created", actions: [{ id: "p1" }] }],
+  });
+  expect((await read("/api/usage?since=0")).json).toEqual({ hours: expect.any(Array) });
   expect((await read("/api/why?id=p1")).json).toMatchObject({ about: "intent", state: "proposed", approval: { hash: expect.any(String) } });
   expect((await read("/api/log?search=reply")).json).toMatchObject({ entries: [{ id: "p1" }] });
 });
