@@ -46,10 +46,9 @@ export const GUARDIAN_NAME = "guardian";
 const GUARDIAN_TOKEN = "RETINUE_CONSOLE_TOKEN";
 const DEFAULT_HOST = "127.0.0.1";
 
-const personName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$/, expected("a name of letters, digits, ., _, @ and -"))
-  .refine((name) => name !== GUARDIAN_NAME, expected(`another name: "${GUARDIAN_NAME}" is whoever holds ${GUARDIAN_TOKEN}`));
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$/;
+const personName = z.string().refine((name) => NAME.test(name) && name !== GUARDIAN_NAME);
+const NAMES = `people by names of letters, digits, ., _, @ and -; "${GUARDIAN_NAME}" is whoever holds ${GUARDIAN_TOKEN}`;
 const person = z.strictObject(
   { role: z.enum(CONSOLE_ROLES, expected('"view" or "act"')), token: anyVariableName },
   expected('{role: "view" or "act", token: "NAME"}, where NAME is a variable'),
@@ -60,7 +59,7 @@ export const consoleSchema = z.strictObject({
   host: text.optional(),
   url: text.optional(),
   tls: z.strictObject({ cert: text.min(1), key: text.min(1) }, expected("{cert, key}: two files")).optional(),
-  people: z.record(personName, person, expected("people by name")).optional(),
+  people: z.record(personName, person, expected(NAMES)).optional(),
 });
 
 export interface ConsoleSources {

@@ -67,7 +67,7 @@ async function openConsolePort(options: SurfaceOptions): Promise<Console | undef
     clock,
     scrubber,
     status: () => guardian.status({}),
-    backlog: () => store.backlog(),
+    backlog: () => store.reads.backlog(),
     specialistCount: () => runtime.members().length,
   });
   const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });

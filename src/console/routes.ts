@@ -5,7 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import { isObject, textIn } from "../core/json.ts";
-import { SECOND } from "../core/units.ts";
+import { DAY, SECOND } from "../core/units.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import { needsOf } from "../guardian/needs-you.ts";
 import { planInput } from "../guardian/plan-input.ts";
@@ -96,6 +96,10 @@ function addReads(app: FastifyInstance, { access, status, guardian, runtime, clo
       if (specialist === undefined) throw new Refused("nothing_found", `there is no specialist "${handle}"`);
       return defined({ at, specialist, plan: planOf(runtime, handle, clock.now()) });
     },
+    "/api/specialists/:handle/events": (query, request) =>
+      guardian.events(
+        defined({ handle: paramOf(request, "handle"), before: query.whole("before"), limit: query.whole("limit") ?? PAGE_SIZE }),
+      ),
     "/api/specialists/:handle/feed": (query, request) =>
       guardian.inbox({ handle: paramOf(request, "handle"), limit: Math.min(query.whole("limit") ?? MAX_INBOX, MAX_INBOX) }),
     "/api/log": (query) =>
@@ -111,6 +115,8 @@ function addReads(app: FastifyInstance, { access, status, guardian, runtime, clo
           limit: query.whole("limit") ?? PAGE_SIZE,
         }),
       ),
+    "/api/usage": (query) =>
+      guardian.usage(defined({ handle: query.text("handle"), since: query.whole("since") ?? clock.now() - 7 * DAY })),
     "/api/why": (query) => guardian.why({ id: query.text("id") ?? "" }),
   };
   for (const [path, read] of Object.entries(reads))

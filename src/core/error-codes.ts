@@ -289,6 +289,7 @@ export const ERROR_CODES = [
   "store_damaged",
   "store_unwritable",
   "store_lost",
+  "read_failed",
   "halt_not_stored",
   "halt_not_kept",
   "sqlite_too_old",

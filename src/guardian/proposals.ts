@@ -152,7 +152,7 @@ export function words(context: GuardianContext): Words {
       const now = clock.now();
       const { intent } = await answerable(store, id, now);
       const { member, trouble } = await authorOf(context, intent);
-      const events = member === undefined ? [] : follow(member, intent, rejection(reason), now).events;
+      const events = member === undefined ? [] : follow(member, { ...intent, reason }, rejection(reason), now).events;
       const word = defined({ verdict: "rejected", reason, events });
       if (!(await store.decideApproval(intent.id, word, now))) throw await overtaken(store, id, now);
       const { message } = said("rejected", intent);
@@ -199,7 +199,7 @@ const MAX_ANSWERS = 50;
 async function deciderOf(store: Store, id: string, { how, at }: Over): Promise<string | undefined> {
   const what = ANSWERS[how];
   if (what === undefined) return undefined;
-  const { rows } = await store.orders({ subject: id, what, limit: MAX_ANSWERS });
+  const { rows } = await store.reads.orders({ subject: id, what, limit: MAX_ANSWERS });
   // One that came too late was given later, or has a code.
   return rows.findLast((order) => order.code === undefined && order.at <= at)?.who;
 }

@@ -106,7 +106,7 @@ export interface OrdersQuery {
 
 export async function readOrders(store: Store, { search, limit, ...filter }: OrdersQuery): Promise<Page<OrderRow>> {
   const bounded = Math.min(Math.max(1, limit), MAX_LISTED);
-  const { rows, total } = await store.orders(defined({ ...filter, search: wordsIn(search), limit: bounded }));
+  const { rows, total } = await store.reads.orders(defined({ ...filter, search: wordsIn(search), limit: bounded }));
   const last = rows.at(-1);
   return { entries: rows, total, ...(last === undefined || rows.length < bounded ? {} : { next: last.seq }) };
 }

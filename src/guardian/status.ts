@@ -170,10 +170,10 @@ export async function showStatus({
   const [stops, frozen, approvals, events, eventCount, waits, specialists] = await Promise.all([
     stopsInForce(store, live?.runtime.parts.unkeptHalts),
     store.frozen(),
-    store.openApprovals(MAX_SHOWN, now),
-    store.parkedEvents(undefined, MAX_SHOWN),
-    store.parkedEventCount(),
-    store.waitingIntents(MAX_SHOWN),
+    store.reads.openApprovals(MAX_SHOWN, now),
+    store.reads.parkedEvents(undefined, MAX_SHOWN),
+    store.reads.parkedEventCount(),
+    store.reads.waitingIntents(MAX_SHOWN),
     showSpecialists(store, clock, { members }),
   ]);
   const { parked, doubts, pending, undelivered } = waits;
@@ -250,7 +250,7 @@ export async function showSpecialists(
 ): Promise<readonly SpecialistShown[]> {
   const now = clock.now();
   const only = handle === undefined ? undefined : asHandle(handle);
-  const [overview, usage] = await Promise.all([store.overview(now, only), store.usage(now, only)]);
+  const [overview, usage] = await Promise.all([store.reads.overview(now, only), store.usage(now, only)]);
   const running = new Map(members.map((member) => [member.specialist.handle, member]));
   const handles = only === undefined ? new Set([...overview.keys(), ...running.keys()]) : [only];
   return [...handles]

@@ -1,11 +1,15 @@
 /** The console's port of a real process: health for whoever watches over it, status for whoever holds the token. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isObject, parseJson } from "../../src/core/json.ts";
 import { SECOND } from "../../src/core/units.ts";
-import { resultOf, textIn } from "../harness/process.ts";
+import { consoleDesk, TOKEN as GUARDIANS_TOKEN } from "../harness/console-desk.ts";
+import { folder, resultOf, textIn } from "../harness/process.ts";
 import { runLab } from "../harness/run-command.ts";
+import { tlsFiles } from "../harness/tls-files.ts";
 
 const IDLER = `
 import { defineSpecialist } from "retinue";
@@ -93,4 +97,21 @@ test("without a token there is no status, and a port in use starts nothing", { t
   const { error } = resultOf(late);
   expect(isObject(error) && error["code"]).toBe("port_in_use");
   expect(lab.network.summary(["scout"]).network.requests - before).toBeLessThanOrEqual(1); // the look whether anybody is there
+});
+
+test("with its own files it speaks TLS, and its cookie stays there", async (context) => {
+  const desk = await consoleDesk(undefined, { tls: tlsFiles(folder(context)) });
+  expect(desk.url).toMatch(/^https:/);
+  const { status, headers } = await desk.ask("/api/session", { body: { token: GUARDIANS_TOKEN }, headers: { origin: desk.url } });
+  expect([status, headers["set-cookie"]?.[0]]).toEqual([200, expect.stringMatching(/; Secure$/)]);
+});
+
+test("a certificate or a key that cannot be used opens nothing", async (context) => {
+  const root = folder(context);
+  for (const which of ["cert", "key"] as const) {
+    const files = tlsFiles(root);
+    writeFileSync(files[which], "no PEM");
+    for (const path of [files[which], join(root, "none.pem")])
+      await expect(consoleDesk(undefined, { tls: { ...files, [which]: path } })).rejects.toMatchObject({ code: "console_tls_unreadable" });
+  }
 });

@@ -1,5 +1,6 @@
 /** The console over real HTTP, on a store in memory without a runtime. */
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { onTestFinished } from "vitest";
 import type { ConsolePerson, ConsoleSettings } from "../../src/config/console-settings.ts";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
@@ -10,6 +11,7 @@ import { isObject, parseJson, textIn, type JsonObject } from "../../src/core/jso
 import { seededRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { openConsole } from "../../src/console/console.ts";
+import { CERTIFICATE } from "./tls-files.ts";
 import { createGuardian, type Guardian } from "../../src/guardian/guardian.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Caller } from "../../src/store/orders.ts";
@@ -112,7 +114,8 @@ export async function consoleDesk(
 export function askConsole(url: string, { method, headers = {}, body }: Asked = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
-    const request = httpRequest(url, {
+    const request = (url.startsWith("https:") ? httpsRequest : httpRequest)(url, {
+      ca: CERTIFICATE,
       method: method ?? (sent === undefined ? "GET" : "POST"),
       agent: false,
       headers: { ...(sent === undefined ? {} : { "content-type": "application/json" }), ...headers },
