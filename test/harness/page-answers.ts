@@ -1,6 +1,6 @@
 /** Answers of the console's routes as a busy week leaves them: matters of every kind, specialists in every condition. */
 import type {
-  HourOfUse,
+  UsageHour,
   LogEntry,
   Need,
   Needs,
@@ -206,7 +206,7 @@ const TIMELINE: Page<TimelineEvent> = {
   next: 30,
 };
 
-const HOURS: readonly HourOfUse[] = Array.from({ length: 72 }, (_, index) => ({
+const HOURS: readonly UsageHour[] = Array.from({ length: 72 }, (_, index) => ({
   at: Math.floor(now / HOUR) * HOUR - (71 - index) * HOUR,
   requests: Math.round(40 + 34 * Math.sin(index / 3.8) + ((index * 7) % 11)),
   late: { count: index % 9 === 0 ? 2 : 0, maxMs: index % 9 === 0 ? 4_000 + index * 120 : 0 },

@@ -1,7 +1,7 @@
 /** One specialist: its condition, figures and plan, what it did event by event, and what it received. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Change, HourOfUse, InboxEntry, OrderName, SpecialistAnswer, SpecialistShown } from "./answers.ts";
+import type { Change, UsageHour, InboxEntry, OrderName, SpecialistAnswer, SpecialistShown } from "./answers.ts";
 import { conditionsOf, healthOf } from "./condition.ts";
 import { Code, ForeignBlock, Foreign } from "./foreign.tsx";
 import { plural, showAgo, words } from "./format.ts";
@@ -169,7 +169,7 @@ interface UseProps {
 }
 
 function Use({ specialist: { handle, quota }, plan, concerns }: UseProps) {
-  const loaded = useLoaded<{ readonly hours: readonly HourOfUse[] }>(`/api/usage${searchOf({ handle })}`, concerns);
+  const loaded = useLoaded<{ readonly hours: readonly UsageHour[] }>(`/api/usage${searchOf({ handle })}`, concerns);
   return (
     <>
       <Shown loaded={loaded}>{({ hours }) => <Plots hours={hours} />}</Shown>
@@ -181,7 +181,7 @@ function Use({ specialist: { handle, quota }, plan, concerns }: UseProps) {
 }
 
 /** The library of plots is loaded with the first one: the other views need none of it. */
-function Plots({ hours }: { readonly hours: readonly HourOfUse[] }) {
+function Plots({ hours }: { readonly hours: readonly UsageHour[] }) {
   const [plots, setPlots] = useState<{ readonly UsagePlots: typeof UsagePlots } | { readonly failure: string }>();
   useEffect(() => {
     import("./usage-plots.tsx").then(setPlots, (error: unknown) => setPlots({ failure: String(error) }));

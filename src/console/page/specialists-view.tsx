@@ -1,7 +1,7 @@
 /** All specialists in a list that draws only the rows on the screen. */
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
-import type { SpecialistList, SpecialistShown } from "./answers.ts";
+import type { SpecialistsListed, SpecialistShown } from "./answers.ts";
 import { conditionsOf, healthOf, nextLook } from "./condition.ts";
 import { Code, Foreign } from "./foreign.tsx";
 import { plural, showAgo, showAmount, showNumber, showTime, words } from "./format.ts";
@@ -18,7 +18,7 @@ const STATES = [
 
 export function SpecialistsView({ place: { query } }: { readonly place: Place }) {
   const { state = "", search = "" } = query;
-  const loaded = useLoaded<SpecialistList>(`/api/specialists${searchOf({ state, search })}`);
+  const loaded = useLoaded<SpecialistsListed>(`/api/specialists${searchOf({ state, search })}`);
   const [typed, setTyped] = useState(search);
   useEffect(() => setTyped(search), [search]);
   const go = (next: { readonly state?: string; readonly search?: string }): void =>

@@ -1,5 +1,5 @@
 /** Rows of hours as columns of a plot, with hours without a row as zero, and the sentence that says the same in words. */
-import type { HourOfUse } from "./answers.ts";
+import type { UsageHour } from "./answers.ts";
 import { plural, showAmount } from "./format.ts";
 
 const HOUR = 3_600_000;
@@ -17,10 +17,10 @@ export interface Series {
 }
 
 /** One plot of requests, one of each currency, one of lateness if anything was late. */
-export function plotsOf(hours: readonly HourOfUse[]): readonly Series[] {
+export function plotsOf(hours: readonly UsageHour[]): readonly Series[] {
   const rows = filled(hours);
   const times = rows.map(({ at }) => at / 1_000);
-  const series = (title: string, summary: string, value: (row: HourOfUse) => number): Series => ({
+  const series = (title: string, summary: string, value: (row: UsageHour) => number): Series => ({
     title,
     summary,
     times,
@@ -48,10 +48,10 @@ export function plotsOf(hours: readonly HourOfUse[]): readonly Series[] {
   ];
 }
 
-const sumOf = (rows: readonly HourOfUse[], value: (row: HourOfUse) => number): number => rows.reduce((sum, row) => sum + value(row), 0);
+const sumOf = (rows: readonly UsageHour[], value: (row: UsageHour) => number): number => rows.reduce((sum, row) => sum + value(row), 0);
 
 /** Every hour from the first to the last. */
-function filled(hours: readonly HourOfUse[]): readonly HourOfUse[] {
+function filled(hours: readonly UsageHour[]): readonly UsageHour[] {
   const sorted = hours.toSorted((a, b) => a.at - b.at);
   const last = sorted.at(-1)?.at;
   if (last === undefined) return [];

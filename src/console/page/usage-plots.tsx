@@ -1,14 +1,14 @@
 /** Requests, money and lateness by the hour, as plots. */
 import uPlot from "uplot";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { HourOfUse } from "./answers.ts";
+import type { UsageHour } from "./answers.ts";
 import { Empty } from "./parts.tsx";
 import "uplot/dist/uPlot.min.css";
 import { plotsOf, type Series } from "./usage-data.ts";
 
 const HEIGHT_PX = 180;
 
-export function UsagePlots({ hours }: { readonly hours: readonly HourOfUse[] }) {
+export function UsagePlots({ hours }: { readonly hours: readonly UsageHour[] }) {
   const plots = useMemo(() => plotsOf(hours), [hours]);
   if (hours.length === 0) return <Empty title="It has made no request yet." />;
   return (

@@ -1,10 +1,10 @@
 /** Rows of hours as plots: an hour without a request is zero, not missing. */
 import { expect, test } from "vitest";
-import type { HourOfUse } from "../../../src/console/page/answers.ts";
+import type { UsageHour } from "../../../src/console/page/answers.ts";
 import { plotsOf } from "../../../src/console/page/usage-data.ts";
 
 const HOUR = 3_600_000;
-const row = (hour: number, requests: number, money: HourOfUse["money"] = {}, maxMs = 0): HourOfUse => ({
+const row = (hour: number, requests: number, money: UsageHour["money"] = {}, maxMs = 0): UsageHour => ({
   at: hour * HOUR,
   requests,
   late: { count: maxMs > 0 ? 1 : 0, maxMs },
