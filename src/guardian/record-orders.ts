@@ -40,13 +40,11 @@ async function record(
   const order = describe(name, query);
   const noted = store.noteOrder({ who: cut(who), from, at: clock.now(), ...order }).catch(unrecorded);
   const end = async (how: OrderEnd): Promise<void> => {
-    const { what, subject } = order;
-    parts?.announcer.emit(
-      "order",
-      defined({ at: clock.now(), handle: textIn(query, "handle") ?? "", who: cut(who), what, subject, code: how.code }),
-    );
     const seq = await noted;
     if (seq !== undefined) await store.endOrder(seq, how).catch(unrecorded);
+    const { what, subject } = order;
+    const handle = textIn(query, "handle") ?? "";
+    parts?.announcer.emit("order", defined({ at: clock.now(), handle, who: cut(who), what, subject, code: how.code }));
   };
   /** A halt must work on a disk that takes no rows. */
   function unrecorded(error: unknown): undefined {

@@ -145,6 +145,13 @@ test("lists are bounded, and their counts are exact", async () => {
   expect({ total, counts, listed: needs.length }).toEqual({ total: 7_000, counts: { parked: 7_000 }, listed: 100 });
 });
 
+test("exact payloads are listed up to a length together, and counted all", async () => {
+  const { clock, store, on } = desk();
+  for (const id of ["p1", "p2", "p3", "p4"]) await on(propose(store, { id, input: { content: "x".repeat(900_000) }, now: clock.now() }));
+  const { total, needs } = needsOf(await on(showStatus({ store, clock })));
+  expect([total, needs.length]).toEqual([4, 2]);
+});
+
 test("an operation whose answers changed is one matter with its worst change, and something new in an answer is none", async () => {
   const status = await nothing();
   const drift = [

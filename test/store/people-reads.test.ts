@@ -95,6 +95,21 @@ test("a read sees every write that was answered before it, and those of the same
   await writing;
 });
 
+test("the process goes on while a read runs", async () => {
+  const store = opened();
+  await store.putEvents({ events: Array.from({ length: 20_000 }, (_, n) => event(`${n}`)) }, clock.now());
+  await store.reads.handles(); // the thread is there, and the rows are committed
+  const turnsOf = async (read: Promise<unknown>): Promise<number> => {
+    let turns = 0;
+    const done = read.then(() => "read");
+    for (let first; first !== "read"; turns++)
+      first = await Promise.race([done, new Promise<string>((resolve) => void setImmediate(resolve, "turn"))]);
+    return turns;
+  };
+  expect(await turnsOf(store.backlog())).toBe(1);
+  expect(await turnsOf(store.reads.backlog())).toBeGreaterThan(20);
+});
+
 test("a store in memory, and one that nobody gave a thread, read in the process", async () => {
   for (const path of [":memory:", storeFile()]) {
     const store = openSqliteStore({ path, clock, random: seededRandom(1), readsBeside: path === ":memory:" });
