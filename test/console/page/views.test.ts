@@ -239,16 +239,10 @@ async function drawPictures(): Promise<void> {
     await tab.screenshot({ path: join(PICTURES, `${name}.png`) });
     await tab.close();
   };
-  for (const [name, hash] of Object.entries({
-    needs: VIEWS.needs,
-    specialists: VIEWS.specialists,
-    specialist: VIEWS.specialist,
-    use: VIEWS.use,
-    log: VIEWS.log,
-  })) {
-    await draw(`${name}-light`, hash, { colorScheme: "light", viewport: { width: 1_100, height: 800 } });
-    if (name !== "use") await draw(`${name}-dark`, hash, { colorScheme: "dark", viewport: { width: 1_100, height: 800 } });
-  }
+  const window = { width: 1_100, height: 800 };
+  for (const name of ["needs", "specialists", "specialist", "use", "log"] as const)
+    await draw(`${name}-light`, VIEWS[name], { colorScheme: "light", viewport: window });
+  for (const name of ["needs", "specialist"] as const) await draw(`${name}-dark`, VIEWS[name], { colorScheme: "dark", viewport: window });
   await draw("needs-phone", VIEWS.needs, { colorScheme: "light", viewport: PHONE });
   await draw("specialists-phone", VIEWS.specialists, { colorScheme: "dark", viewport: PHONE });
 }
