@@ -4,7 +4,7 @@ import { EVERYONE } from "../../limits/verdict.ts";
 import { freezeReason } from "../../limits/spending.ts";
 import { isStop, unfreezeCommand, type WaitRule } from "../../limits/wait-rules.ts";
 import { wordsOf } from "../../outbox/announce.ts";
-import type { Snapshot, SpecialistShown } from "../../guardian/status.ts";
+import { isChange, type Snapshot, type SpecialistShown } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
 import { heldText } from "../../guardian/held.ts";
 import { showFailing } from "../show-failures.ts";
@@ -164,7 +164,7 @@ function showStanding({ stopped, drift, totals, at }: Snapshot, out: Output): vo
       { title: "tried again", value: ({ probeAt }) => (probeAt === undefined ? "on your order" : moment(probeAt, at)) },
     ]);
   }
-  const changed = drift.filter(({ severity }) => severity !== "note");
+  const changed = drift.filter(isChange);
   if (drift.length === 0) return;
   const notes = drift.length - changed.length;
   const rest = `${cutText(drift.length, totals.drift, "among the worst")}${cutText(Math.min(changed.length, MAX_DRIFT_SHOWN), changed.length, "here the worst")}`;
