@@ -1,6 +1,6 @@
 /** Runs one handler of a definition in a test: through the real rules, brakes, input checks and steps, and without a network. */
 import { checkedDefinitions } from "../config/definitions.ts";
-import { checkedModels, type ModelConfig } from "../config/model-settings.ts";
+import type { ModelConfig } from "../config/model-settings.ts";
 import type { EventKind, EventPayloads, ExtraEvent, ExtraEventKind, SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 import type { EndpointSet, OperationName } from "../contract/operations.ts";
 import { shippedProfile, type Profile } from "../contract/profile/profile.ts";
@@ -15,6 +15,7 @@ import type { SpecialistDefinition, ToolName } from "../specialist/definition.ts
 import { storable, type HandlerRead, type ReadCall } from "../specialist/run-request.ts";
 import { fetchOf, type FetchAnswers } from "./answering-fetch.ts";
 import { checkDefinition, checkNames, checkPayload, checkSet, type NamesOf } from "./given-in-test.ts";
+import { keylessModels } from "./staged-models.ts";
 import { handleOnce, type Decision, type OneHandling } from "./one-handling.ts";
 
 /** The kind of an event that `handle` takes: one of the closed list, a profile's own, or the run of a schedule. */
@@ -161,7 +162,7 @@ export async function handleWith(
     read: (call) => answer(reads, call),
     callTool: toolsOf(options.tools),
     fetch: fetchOf(options.fetch),
-    ...(options.models === undefined ? {} : { models: checkedModels(options.models) }),
+    ...(options.models === undefined ? {} : { models: { settings: keylessModels(options.models), readKey: () => undefined } }),
   });
   if ("failure" in handled) throw handled.failure;
   return { handled: shownHandling(handled, now), answers: handled.answers };
