@@ -6,19 +6,17 @@ import { Misconfigured } from "../core/errors.ts";
 import { isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
 import { CREDITS, DAY, durationMs, HOUR, MINUTE, showDuration, type Duration } from "../core/units.ts";
 import type { VirtualClock } from "../core/virtual-clock.ts";
-import { checkedDefinitions } from "../config/definitions.ts";
 import type { ModelConfig } from "../config/model-settings.ts";
 import { limitsOf } from "../gateway/permissions.ts";
 import { createGuardian, type Guardian } from "../guardian/guardian.ts";
 import type { Effect, RequestLine } from "../local-network/ground-truth.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
 import type { Intent } from "../outbox/intent.ts";
-import type { SpecialistDefinition } from "../specialist/definition.ts";
 import type { CrowdOptions } from "./background-traffic.ts";
 import type { CrowdJob } from "./crowd-words.ts";
 import { fetchOf, type FetchAnswers } from "./answering-fetch.ts";
 import { moneyCounted } from "./invariants.ts";
-import { checkDefinition, checkNames, type NamesOf } from "./given-in-test.ts";
+import { checkNames, specialistsOf, type GivenSpecialist, type NamesOf } from "./given-in-test.ts";
 import { job, post } from "./sample-records.ts";
 import { SITUATIONS, UNHURRIED, type Setting, type Situation } from "./situation.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -27,7 +25,7 @@ import { createStagePromises, type StagePromises } from "./stage-promises.ts";
 
 /** Options of a stage: the specialists under test, and the network on which they live. */
 export interface TestStageOptions {
-  readonly specialists: readonly SpecialistDefinition[];
+  readonly specialists: readonly GivenSpecialist[];
   /** Default `"empty"`: nobody else acts but for the test. */
   readonly situation?: Situation;
   /** The same seed gives the same run. Default 1. */
@@ -109,13 +107,12 @@ export async function stage(options: TestStageOptions): Promise<TestStage> {
   const { situation = "empty", set = "b", specialists: definitions, fetch: _answers, models: given, crowd, ...rest } = options;
   if (!Array.isArray(definitions) || definitions.length === 0)
     throw new Misconfigured("specialists_empty", "expected at least one specialist on the stage, got none");
-  definitions.forEach(checkDefinition);
   checkNames(options, OPTIONS);
   if (!Object.hasOwn(SITUATIONS, situation))
     throw new Misconfigured("option_invalid", `there is no situation ${JSON.stringify(situation)}`, {
       expected: `one of ${Object.keys(SITUATIONS).join(", ")}`,
     });
-  const specialists = checkedDefinitions(definitions);
+  const specialists = specialistsOf(definitions);
   const { residents, assume, faults = [] }: Setting = SITUATIONS[situation];
   const profile = options.profile ?? shippedProfile(set);
   for (const { tier } of specialists) limitsOf(tier, profile); // throws for a tier that the network does not have
