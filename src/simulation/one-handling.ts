@@ -16,7 +16,7 @@ import { openModels, type ModelAccess, type ModelNeeds } from "../runtime/open-m
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import type { HandlerRead, ReadCall } from "../specialist/run-request.ts";
-import { runHandler } from "../specialist/run.ts";
+import { runHandler, RunInterrupted } from "../specialist/run.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 
@@ -124,7 +124,7 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
     const about = { steps, answers, reads, log: lines };
     if (result.kind === "failed") return { ...about, failure: result.error, decisions: [], state: request.state };
     if (result.kind === "suspended")
-      return { ...about, failure: new Error(`it waits: ${result.reason}`), decisions: [], state: request.state };
+      return { ...about, failure: new RunInterrupted("suspended", `it waits: ${result.reason}`), decisions: [], state: request.state };
     const stored = finishRun(parts, member, claimed, result);
     const decisions = result.intents.flatMap((draft, at) => (stored[at] === undefined ? [] : [{ draft, stored: stored[at] }]));
     return { ...about, decisions, state: result.state ?? request.state };

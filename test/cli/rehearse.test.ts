@@ -277,7 +277,7 @@ export default {
 
   test("a reply in the file stands for it", async () => {
     const { code, stdout, root } = await rehearsed(NOWHERE, { models: { small: "Two minutes." } });
-    expect([code, stdout]).toEqual([0, expect.stringContaining("│ Two minutes.")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("would do posts.reply post_9\n  │ Two minutes.")]);
     expect(stdout).toContain("nothing was sent or stored\n");
     expect(existsSync(join(root, ".retinue/store.sqlite"))).toBe(false);
   });
@@ -301,6 +301,7 @@ export default {
     expect(await inProcess(["halt", "--reason", "a test"], { cwd: root })).toMatchObject({ code: 0 });
     const halted = await inProcess(["rehearse", "helper", "event.json", "--ask-models"], { cwd: root });
     expect([halted.code, halted.stdout]).toEqual([1, expect.stringContaining("halted: a test")]);
+    expect(halted.stdout).not.toContain("│"); // a wait has no place in the code
     const store = openSqliteStore({ path: join(root, ".retinue/store.sqlite"), clock: systemClock(), random: seededRandom(1) });
     const beside = await inProcess(["rehearse", "helper", "event.json", "--ask-models"], { cwd: root });
     await store.close();

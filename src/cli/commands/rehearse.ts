@@ -64,7 +64,7 @@ export const command: Command = {
       event: { kind: event.kind, payload: event.payload, ...(event.id === undefined ? {} : { id: event.id }) },
       profile,
       clock: { ...clock, now: () => now, monotonic: () => 0 },
-      accountId: account ?? specialist.id,
+      accountId: account ?? specialist.id ?? `agent_${handle}`, // any id but that of the author
       state,
       steps,
       read: answerReads(reads),
