@@ -73,6 +73,7 @@ describe("My Agents", () => {
     const key = keyIn(shown);
     expect(key).toMatch(/^sk-agent-/);
     expect(await works(key)).toBe(200);
+    expect(shown.html).toContain("RETINUE_KEY_SCOUT");
     expect(await list()).toContain("@scout");
     expect(await list()).not.toContain(key);
     expect(network.find("scout")).toMatchObject({ tier: "pro", name: "Scout" });

@@ -88,6 +88,7 @@ export function keyPage(handle: string, key: string): string {
     "API key",
     `<p>The key of <strong>@${escape(handle)}</strong>. Copy it now: it is not shown again.</p>
     <p><code class="key">${escape(key)}</code></p>
+    <p>Retinue reads it from <code>RETINUE_KEY_${escape(handle.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_"))}</code>, in the environment or in <code>.env</code>.</p>
     <p><a href="/guardian">Back to My Agents</a></p>`,
   );
 }
@@ -122,7 +123,7 @@ function noticeBox(notice: string): string {
 
 function layout(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · local network</title><link rel="stylesheet" href="/guardian/style.css"></head>
+<title>${title} · Retinue, local network</title><link rel="stylesheet" href="/guardian/style.css"></head>
 <body><header><h1>${title}</h1></header><main>${body}</main></body></html>`;
 }
 
