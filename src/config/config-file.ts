@@ -8,6 +8,7 @@ import { DAY, durationMs, type Duration, type Money } from "../core/units.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
 import type { SpecialistOverride } from "../specialist/specialist.ts";
 import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
+import { alerts, type AlertSettings } from "./alert-settings.ts";
 import { checkParts } from "./mistakes.ts";
 import { models, type ModelConfig } from "./model-settings.ts";
 import type { ToolServerSettings } from "./tool-server-settings.ts";
@@ -84,6 +85,8 @@ export interface ConfigFile {
     /** Registers an address of this machine or a private network, for a network that is there too. Default false. */
     readonly dangerouslyAllowPrivate?: boolean;
   };
+  /** People who are told of what waits for them. Default: nobody. */
+  readonly alerts?: AlertSettings;
   readonly console?: { readonly port?: number; readonly host?: string };
   /** Requests of one key: concurrency and least distance between starts. Default 2 and 50 ms; 0 disables both. */
   readonly spacing?: 0 | { readonly atOnce?: number; readonly apart?: Duration };
@@ -165,6 +168,7 @@ export const configSchema = z.strictObject(
         dangerouslyAllowPrivate: flag.optional(),
       })
       .optional(),
+    alerts: alerts.optional(),
     console: z.strictObject({ port: port.optional(), host: text.optional() }).optional(),
     spacing: z
       .union(

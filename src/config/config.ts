@@ -8,6 +8,7 @@ import { LOG_LEVELS, type LogLevel } from "../core/log.ts";
 import { Secret } from "../core/secret.ts";
 import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
+import { checkAlerts, type AlertSettings } from "./alert-settings.ts";
 import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import type { ToolServerSettings } from "./tool-server-settings.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
@@ -91,6 +92,7 @@ export interface Config {
     readonly readSecrets: (handle: string) => readonly Secret[];
   };
   readonly console: { readonly port: number | undefined; readonly host: string; readonly readToken: () => Secret | undefined };
+  readonly alerts: AlertSettings | undefined;
   readonly logLevel: LogLevel;
   readonly spacing: { readonly atOnce: number; readonly apartMs: number } | undefined;
   readonly drainMs: number;
@@ -151,7 +153,7 @@ export async function readConfig({
   const problems: Problem[] = [...environment.problems, ...found.problems, ...mistypedVariables(environment), ...checkSecrets(environment)];
   const { values } = found;
   const ofModels = readModels(values.models, found.file);
-  problems.push(...ofModels.problems);
+  problems.push(...ofModels.problems, ...checkAlerts(environment, values.alerts, found.file));
   const pick = pickFrom(environment, found);
 
   const statedSet = pick(flags.set, "--set", "RETINUE_SET", values.network?.set);
@@ -185,6 +187,7 @@ export async function readConfig({
       host: values.console?.host ?? DEFAULT_HOST,
       readToken: () => secretIn(environment, "RETINUE_CONSOLE_TOKEN")[0],
     },
+    alerts: values.alerts,
     logLevel: readLogLevel(flags, environment, problems),
     spacing: spacing(values.spacing),
     drainMs: values.drainMs ?? DEFAULT_DRAIN_MS,
