@@ -125,6 +125,7 @@ export const DESCRIBE: Tell = {
   },
   request: () => undefined,
   step: () => undefined,
+  order: () => undefined,
   drift: ({ operation, path, kind }) =>
     kind === "oldest-first"
       ? {

@@ -1,5 +1,7 @@
 /** Opens the interfaces by which people reach a running runtime: the control socket of the commands, and the console's port. */
 import type { Config } from "../config/config.ts";
+import type { ConsoleSettings } from "../config/console-settings.ts";
+import { systemClock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
@@ -66,11 +68,10 @@ async function openSignalsOf(options: SurfaceOptions, consoleUrl: string | undef
   return openSignals({ ...options, guardian: guardianOf(PROGRAM), consoleUrl });
 }
 
-async function openConsolePort({ config, runtime, guardianOf, announcer, log, scrubber }: SurfaceOptions): Promise<Console | undefined> {
-  const { port, host, readToken } = config.console;
-  if (port === undefined) return undefined;
-  const token = readToken();
-  if (token !== undefined) scrubber.add(token);
+async function openConsolePort(options: SurfaceOptions): Promise<Console | undefined> {
+  const { config, runtime, guardianOf, announcer, log, scrubber } = options;
+  if (config.console.port === undefined) return undefined;
+  const settings = withKnownTokens(config.console, scrubber);
   const { openConsole } = await import("./console.ts"); // fastify is a third of the start, and most runtimes need no console
   const guardian = guardianOf(PROGRAM);
   const { store, clock } = runtime.parts;
@@ -80,9 +81,23 @@ async function openConsolePort({ config, runtime, guardianOf, announcer, log, sc
     clock,
     scrubber,
     status: () => guardian.status({}),
-    backlog: () => store.backlog(),
+    backlog: () => store.reads.backlog(),
     specialistCount: () => runtime.members().length,
   });
   const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });
-  return openConsole({ port, host, token, runtime, guardian, metrics, onError });
+  return openConsole({ settings, clock: systemClock(), announcer, runtime, guardianOf, metrics, onError });
+}
+
+/** The scrubber knows each token from its first use on, also one that replaces another. */
+function withKnownTokens(settings: ConsoleSettings, scrubber: Scrubber): ConsoleSettings {
+  const people = settings.people.map(({ readToken, ...person }) => ({
+    ...person,
+    readToken() {
+      const token = readToken();
+      if (token !== undefined) scrubber.add(token);
+      return token;
+    },
+  }));
+  for (const person of people) person.readToken();
+  return { ...settings, people };
 }

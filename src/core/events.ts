@@ -83,6 +83,8 @@ export interface Announcements {
   parked: About & { readonly code: string; readonly message: string };
   /** The network's answer has a shape that the profile does not know. */
   drift: About & { readonly operation: string; readonly path: string; readonly kind: string };
+  /** The Guardian gave an order; `handle` is empty if it names no specialist. `code`: it was not carried out. */
+  order: About & { readonly what: string; readonly who: string; readonly subject?: string; readonly code?: string };
   /** A file was reloaded, or could not be. */
   definition: About & { readonly file: string; readonly message: string };
 }
@@ -104,6 +106,7 @@ const NAMES: { readonly [name in AnnouncementName]: true } = {
   wait: true,
   parked: true,
   drift: true,
+  order: true,
   definition: true,
 };
 

@@ -44,7 +44,7 @@ export interface AllFailing {
 const MAX_GROUPS = 100;
 
 export async function showFailing(store: Store, specialist?: Handle): Promise<AllFailing> {
-  const { groups, groupCount, eventCount, parkedCount } = await store.failing(specialist, MAX_GROUPS);
+  const { groups, groupCount, eventCount, parkedCount } = await store.reads.failing(specialist, MAX_GROUPS);
   return { failing: groups.flatMap(groupShown), failingCounts: { events: eventCount, parked: parkedCount, groups: groupCount } };
 }
 

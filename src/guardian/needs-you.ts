@@ -72,6 +72,8 @@ interface Found {
 
 /** Matters listed of one kind. */
 const MAX_OF_KIND = 100;
+/** Characters of the payloads of all approvals listed; the first is listed whatever its length. */
+const MAX_PAYLOADS = 2_000_000;
 
 /** The kinds, most urgent first. */
 const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
@@ -100,7 +102,7 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
     ),
   approval: ({ approvals, totals }) => ({
     total: totals.approvals,
-    needs: approvals.map((proposal) => ({
+    needs: withinLength(approvals).map((proposal) => ({
       key: `approval:${proposal.id}`,
       handle: proposal.handle,
       subject: proposal.id,
@@ -141,7 +143,9 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
                 hint: remedyFor("key_unusable", { handle, id: handle, name: handle }),
                 since: parked.since,
                 orders:
-                  parked.code === "key_refused" ? [{ order: "retry" as const, label: "Try the key again", with: { id: handle }, ...MANY }] : [],
+                  parked.code === "key_refused"
+                    ? [{ order: "retry" as const, label: "Try the key again", with: { id: handle }, ...MANY }]
+                    : [],
               }),
             ],
       ),
@@ -151,7 +155,9 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
     total: totals.parked - failingCounts.parked,
     needs: parked
       .filter(({ isFailing }) => isFailing !== true)
-      .map((row) => waiting("parked", row, row.mayHaveHappened === true ? VERDICTS : [retryOf(row), ...(row.about === "action" ? [GIVE_UP] : [])])),
+      .map((row) =>
+        waiting("parked", row, row.mayHaveHappened === true ? VERDICTS : [retryOf(row), ...(row.about === "action" ? [GIVE_UP] : [])]),
+      ),
   }),
   doubt: ({ doubts, totals }) => ({ total: totals.doubts, needs: doubts.map((row) => waiting("doubt", row, [HAPPENED, DID_NOT])) }),
   pending: ({ pending, totals }) => ({ total: totals.pending, needs: pending.map((row) => waiting("pending", row, [HAPPENED, GIVE_UP])) }),
@@ -192,7 +198,12 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
     }),
   }),
   drift: ({ drift, totals }) => {
-    const first = new Map(drift.filter(isChange).toReversed().map((entry) => [entry.operation, entry])); // the worst of each operation
+    const first = new Map(
+      drift
+        .filter(isChange)
+        .toReversed()
+        .map((entry) => [entry.operation, entry]),
+    ); // the worst of each operation
     return {
       total: totals.changed,
       needs: [...first.values()].toReversed().map(({ operation, firstSeenMs, ...entry }) =>
@@ -256,7 +267,12 @@ const GIVE_UP = settling("give-up", "Give it up", true);
 const VERDICTS: readonly Answer[] = [HAPPENED, DID_NOT, GIVE_UP];
 
 function retryOf({ about, handle }: WaitingForPerson): Answer {
-  return { order: "retry", label: about === "event" ? "Handle it again" : "Try it again", ...MANY, ...(about === "event" ? { with: { handle } } : {}) };
+  return {
+    order: "retry",
+    label: about === "event" ? "Handle it again" : "Try it again",
+    ...MANY,
+    ...(about === "event" ? { with: { handle } } : {}),
+  };
 }
 
 function waiting(kind: NeedKind, row: WaitingForPerson, answers: readonly Answer[]): Omit<Need, "kind"> {
@@ -275,6 +291,12 @@ function waiting(kind: NeedKind, row: WaitingForPerson, answers: readonly Answer
 
 function titleOf({ what, handle, target }: { readonly what: string; readonly handle: string; readonly target?: string }): string {
   return `${what} of ${handle}${target === undefined ? "" : `: ${target}`}`;
+}
+
+/** The exact payload is what a person decides on, so it is listed whole or not at all. */
+function withinLength(approvals: readonly Proposal[]): readonly Proposal[] {
+  let length = 0;
+  return approvals.filter(({ input }, i) => (length += JSON.stringify(input).length) <= MAX_PAYLOADS || i === 0);
 }
 
 /** The subject of a stop: a specialist, or everyone. */

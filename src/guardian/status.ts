@@ -16,6 +16,7 @@ import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Awaiting, Usage } from "../store/controls.ts";
 import type { SpecialistOverview } from "../store/overview.ts";
 import { NO_ROW } from "../store/specialists.ts";
+import type { ParkedEvent } from "../store/inbox.ts";
 import type { Store } from "../store/store.ts";
 import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
@@ -169,10 +170,10 @@ export async function showStatus({
   const [stops, frozen, approvals, events, eventCount, waits, specialists] = await Promise.all([
     stopsInForce(store, live?.runtime.parts.unkeptHalts),
     store.frozen(),
-    store.openApprovals(MAX_SHOWN, now),
-    store.parkedEvents(undefined, MAX_SHOWN),
-    store.parkedEventCount(),
-    store.waitingIntents(MAX_SHOWN),
+    store.reads.openApprovals(MAX_SHOWN, now),
+    store.reads.parkedEvents(undefined, MAX_SHOWN),
+    store.reads.parkedEventCount(),
+    store.reads.waitingIntents(MAX_SHOWN),
     showSpecialists(store, clock, { members }),
   ]);
   const { parked, doubts, pending, undelivered } = waits;
@@ -192,18 +193,7 @@ export async function showStatus({
     approvals: approvals.map((open) =>
       showProposal(open, now, live && { profile: live.runtime.parts.profile, member: running.get(open.intent.specialist) }),
     ),
-    parked: [
-      ...events.map(({ id, specialist, kind, note, failure, parkedAt }) => ({
-        about: "event" as const,
-        id,
-        handle: specialist,
-        what: kind,
-        message: note,
-        since: parkedAt,
-        ...(failure === undefined ? {} : { isFailing: true as const }),
-      })),
-      ...parked.rows.map(waiting),
-    ],
+    parked: [...events.map(parkedEvent), ...parked.rows.map(waiting)],
     doubts: doubts.rows.map(waiting),
     pending: pending.rows.map(waiting),
     undelivered: undelivered.rows.map(waiting),
@@ -217,12 +207,21 @@ export async function showStatus({
       undelivered: undelivered.total,
       stopped: stopped.length,
       drift: drift.length,
-      changed: new Set(drift.filter(isChange).map(({ operation }) => operation)).size,
+      changed: changedOperations(drift),
     },
     models: live?.runtime.parts.models?.waits() ?? [],
     specialists: specialists.map((one) => ({ ...one, ...defined({ trust: breakers.trust.of(one.handle) }) })),
     webhooks: await live?.runtime.webhooks?.shown(),
   };
+}
+
+function parkedEvent({ id, specialist, kind, note, failure, parkedAt }: ParkedEvent): WaitingForPerson {
+  const row = { about: "event", id, handle: specialist, what: kind, message: note, since: parkedAt } as const;
+  return failure === undefined ? row : { ...row, isFailing: true };
+}
+
+function changedOperations(drift: readonly DriftEntry[]): number {
+  return new Set(drift.filter(isChange).map(({ operation }) => operation)).size;
 }
 
 /** False for something new in an answer, which breaks nothing. */
@@ -251,7 +250,7 @@ export async function showSpecialists(
 ): Promise<readonly SpecialistShown[]> {
   const now = clock.now();
   const only = handle === undefined ? undefined : asHandle(handle);
-  const [overview, usage] = await Promise.all([store.overview(now, only), store.usage(now, only)]);
+  const [overview, usage] = await Promise.all([store.reads.overview(now, only), store.usage(now, only)]);
   const running = new Map(members.map((member) => [member.specialist.handle, member]));
   const handles = only === undefined ? new Set([...overview.keys(), ...running.keys()]) : [only];
   return [...handles]

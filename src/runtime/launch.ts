@@ -161,6 +161,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     random,
     zone: () => config.guardian.zone,
     lateLandingMs: profile.timing.lateLandingMs,
+    readsBeside: options.passive !== true,
     // A commit that nothing awaits may be lost, so the runtime is informed.
     onLost: (error) => {
       runtime?.storeLost(error);

@@ -22,6 +22,7 @@ import { main } from "../../src/cli/main.ts";
 import { folder } from "../harness/process.ts";
 import { asking } from "../harness/visitor.ts";
 import { failingShown, failureEntry } from "../harness/failures-shown.ts";
+import { timelineEvent } from "../harness/timeline-shown.ts";
 import { HOSTILE, poisoned, steered } from "../harness/hostile.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 
@@ -175,6 +176,8 @@ function hostileGuardian(): Guardian {
     status: async () => poisoned(SNAPSHOT, ["set", "lane", "severity", "tier"]),
     orders: async () => ({ entries: [poisoned(ORDER, ["from"])], next: 1, total: 2 }),
     inbox: async () => [],
+    events: async () => ({ entries: [poisoned(timelineEvent(WORD, AT), ["state", "outcome"])], next: 1, total: 2 }),
+    usage: async () => ({ hours: [] }),
     log: async () => page([failureEntry(WORD, AT), ...STATES.map((state) => ({ ...ENTRY, state }))]),
     deliveries: async () => ({ entries: [poisoned(DELIVERY)], next: 1 }),
     delivery: async ({ seq }) => ({ ...poisoned(DELIVERY), body: seq === 1 ? HOSTILE : JSON.stringify({ [HOSTILE]: HOSTILE }) }),
@@ -219,6 +222,7 @@ const ANNOUNCED: Announcements = {
   wait: { ...about, lane: WORD, rule: WORD, until: AT + 5, message: WORD },
   parked: { ...about, code: WORD, message: WORD },
   drift: { ...about, operation: WORD, path: WORD, kind: WORD },
+  order: { ...about, what: WORD, who: WORD, subject: WORD, code: WORD },
   definition: { ...about, file: WORD, message: WORD },
 };
 
@@ -247,6 +251,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["status"],
   ["log"],
   ["log", "--orders"],
+  ["log", "--events", "--as", "scout"],
   ["log", "--record", "event"],
   ["deliveries"],
   ["deliveries", "1"],

@@ -57,7 +57,18 @@ test("nothing that fails is no group", async () => {
 });
 
 test("a reason names the event if it is one, and the kind if there are more", () => {
-  const group = { handle: "scout", what: "post.created", code: "x", message: "no", pattern: "no", parked: 0, tries: 2, failedAt: 9, id: "e1", hint: "" };
+  const group = {
+    handle: "scout",
+    what: "post.created",
+    code: "x",
+    message: "no",
+    pattern: "no",
+    parked: 0,
+    tries: 2,
+    failedAt: 9,
+    id: "e1",
+    hint: "",
+  };
   expect(reasonOfFailing({ ...group, count: 1 })).toEqual({ rule: "handler_failed", message: "e1: no", tries: 2, since: 9 });
   expect(reasonOfFailing({ ...group, count: 3, nextAt: 20, file: "a.ts", line: 1 })).toMatchObject({
     message: "3 post.created: no",

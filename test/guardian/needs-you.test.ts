@@ -39,7 +39,15 @@ const specialist = (over: Partial<SpecialistShown>): SpecialistShown => ({
   sources: [],
   ...over,
 });
-const change = { record: "post", severity: "breaking", kind: "missing-field", type: "-", firstSeenMs: AT, lastSeenMs: AT, count: 1 } as const;
+const change = {
+  record: "post",
+  severity: "breaking",
+  kind: "missing-field",
+  type: "-",
+  firstSeenMs: AT,
+  lastSeenMs: AT,
+  count: 1,
+} as const;
 
 /** One matter of each kind, as a status has it. */
 const ONE: { readonly [kind in Exclude<NeedKind, "approval" | "failing">]: (status: Snapshot) => Partial<Snapshot> } = {
@@ -53,7 +61,15 @@ const ONE: { readonly [kind in Exclude<NeedKind, "approval" | "failing">]: (stat
   undelivered: ({ totals }) => ({ undelivered: [waits()], totals: { ...totals, undelivered: 1 } }),
   stopped: ({ totals }) => ({
     stopped: [
-      { rule: "capability", code: "forbidden", message: "it is forbidden", handle: "scout", operation: "posts.create", since: AT, probeAt: AT },
+      {
+        rule: "capability",
+        code: "forbidden",
+        message: "it is forbidden",
+        handle: "scout",
+        operation: "posts.create",
+        since: AT,
+        probeAt: AT,
+      },
     ],
     totals: { ...totals, stopped: 1 },
   }),
@@ -86,9 +102,7 @@ test("an action that may have happened is settled, and an event is handled again
   const status = await nothing();
   const ordersOf = (row: WaitingForPerson) =>
     needsOf({ ...status, parked: [row], totals: { ...status.totals, parked: 1 } }).needs[0]?.orders.map(({ with: query }) => query);
-  expect(ordersOf(waits({ mayHaveHappened: true }))).toEqual(
-    ["happened", "did-not", "give-up"].map((verdict) => ({ id: "a1", verdict })),
-  );
+  expect(ordersOf(waits({ mayHaveHappened: true }))).toEqual(["happened", "did-not", "give-up"].map((verdict) => ({ id: "a1", verdict })));
   expect(ordersOf(waits({ about: "event", id: "e1" }))).toEqual([{ id: "e1", handle: "scout" }]);
 });
 
@@ -97,7 +111,13 @@ test("an approval carries the hash of what was shown, and is never given for sev
   await on(propose(store, { id: "p1", input: { content: "x" }, now: clock.now() }));
   const { needs } = needsOf(await on(showStatus({ store, clock })));
   const [need] = needs;
-  expect(need).toMatchObject({ key: "approval:p1", kind: "approval", handle: "scout", subject: "p1", proposal: { input: { content: "x" } } });
+  expect(need).toMatchObject({
+    key: "approval:p1",
+    kind: "approval",
+    handle: "scout",
+    subject: "p1",
+    proposal: { input: { content: "x" } },
+  });
   expect(need?.until).toBe(need?.proposal?.expiresAt);
   expect(need?.orders).toMatchObject([
     { order: "approve", with: { id: "p1", hash: need?.proposal?.hash }, many: false },
@@ -123,6 +143,13 @@ test("lists are bounded, and their counts are exact", async () => {
   const parked = Array.from({ length: 150 }, (_, i) => waits({ id: `a${i}` }));
   const { total, counts, needs } = needsOf({ ...status, parked, totals: { ...status.totals, parked: 7_000 } });
   expect({ total, counts, listed: needs.length }).toEqual({ total: 7_000, counts: { parked: 7_000 }, listed: 100 });
+});
+
+test("exact payloads are listed up to a length together, and counted all", async () => {
+  const { clock, store, on } = desk();
+  for (const id of ["p1", "p2", "p3", "p4"]) await on(propose(store, { id, input: { content: "x".repeat(900_000) }, now: clock.now() }));
+  const { total, needs } = needsOf(await on(showStatus({ store, clock })));
+  expect([total, needs.length]).toEqual([4, 2]);
 });
 
 test("an operation whose answers changed is one matter with its worst change, and something new in an answer is none", async () => {
