@@ -1,4 +1,4 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=8 --heap-growing-percent=40
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=8
 // The door of the command line: plain JavaScript that Node 14 can read, so that an old Node is told what to do.
 // Most of what a request makes is dead when it is answered: a small young generation keeps 50 MB off the process, one arena
 // for all threads 17 MB more (glibc keeps one a thread), and collecting once the heap has grown by 40 % another 10.

@@ -374,7 +374,7 @@ test("every public name has a docstring", () => {
 test("Node's settings are the same in the first line of the command, in the scripts and in the docs", () => {
   const [line = ""] = readFileSync(join(ROOT, "bin/retinue.js"), "utf8").split("\n", 1);
   const shipped = line.replace("#!/usr/bin/env -S ", "");
-  expect(shipped).toMatch(/^MALLOC_ARENA_MAX=\d node --max-semi-space-size=\d+ --heap-growing-percent=\d+$/);
+  expect(shipped).toMatch(/^MALLOC_ARENA_MAX=\d node --max-semi-space-size=\d+$/);
   const stated = ["package.json", "docs/operating.md"].flatMap((file) =>
     readFileSync(join(ROOT, file), "utf8")
       .split("\n")

@@ -160,6 +160,11 @@ export const BUGS: readonly PlantedBug[] = [
     "src/limits/ledger-clock.ts",
     "Math.max(time.at, clock.now() + Math.min(0, skewMs))",
     "clock.now()",
+    {
+      file: "src/store/sqlite/clock-correction.ts",
+      find: "Math.max(0, Math.min(kept.unconfirmedMs, passedMs))",
+      replace: "Math.max(0, kept.unconfirmedMs)",
+    },
   ),
   bug("a list of open jobs proves absence", "src/outbox/read-back.ts", "provesAbsence: false", "provesAbsence: true"),
   bug(
