@@ -72,6 +72,8 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   "@modelcontextprotocol/server": ["src/mcp/"],
   // Optional: loaded when the console opens.
   "prom-client": ["src/signals/"],
+  // Optional: loaded if an SDK is set up when a runtime starts.
+  "@opentelemetry/api": ["src/signals/"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
   // Optional peers, loaded when a model is first asked. Their requests leave through `src/model/model-fetch.ts`.
   ai: ["src/model/provider.ts"],

@@ -119,6 +119,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
       try {
         code = await command.run({
           command: command.name,
+          commands: COMMANDS,
           version,
           args,
           options,

@@ -9,6 +9,7 @@ import type { SpendCaps } from "../specialist/definition.ts";
 import type { SpecialistOverride } from "../specialist/specialist.ts";
 import { consoleSchema, type ConsoleConfig } from "./console-settings.ts";
 import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
+import { alerts, type AlertSettings } from "./alert-settings.ts";
 import { checkParts } from "./mistakes.ts";
 import { models, type ModelConfig } from "./model-settings.ts";
 import type { ToolServerSettings } from "./tool-server-settings.ts";
@@ -86,6 +87,8 @@ export interface ConfigFile {
     /** Registers an address of this machine or a private network, for a network that is there too. Default false. */
     readonly dangerouslyAllowPrivate?: boolean;
   };
+  /** People who are told of what waits for them. Default: nobody. */
+  readonly alerts?: AlertSettings;
   /** The page and the addresses by which people and programs see and steer this process. */
   readonly console?: ConsoleConfig;
   /** Requests of one key: concurrency and least distance between starts. Default 2 and 50 ms; 0 disables both. */
@@ -166,6 +169,7 @@ export const configSchema = z.strictObject(
         dangerouslyAllowPrivate: flag.optional(),
       })
       .optional(),
+    alerts: alerts.optional(),
     console: consoleSchema.optional(),
     spacing: z
       .union(

@@ -8,6 +8,7 @@ import { LOG_LEVELS, type LogLevel } from "../core/log.ts";
 import { Secret } from "../core/secret.ts";
 import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
+import { checkAlerts, type AlertSettings } from "./alert-settings.ts";
 import { readConsole, type ConsoleSettings } from "./console-settings.ts";
 import { readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import type { ToolServerSettings } from "./tool-server-settings.ts";
@@ -93,6 +94,7 @@ export interface Config {
     readonly readSecrets: (handle: string) => readonly Secret[];
   };
   readonly console: ConsoleSettings;
+  readonly alerts: AlertSettings | undefined;
   readonly logLevel: LogLevel;
   readonly spacing: { readonly atOnce: number; readonly apartMs: number } | undefined;
   readonly drainMs: number;
@@ -160,7 +162,7 @@ export async function readConfig({
     cwd,
     readSecret: (variable) => secretIn(environment, variable)[0],
   });
-  problems.push(...ofModels.problems, ...ofConsole.problems);
+  problems.push(...ofModels.problems, ...ofConsole.problems, ...checkAlerts(environment, values.alerts, found.file));
   const pick = pickFrom(environment, found);
 
   const statedSet = pick(flags.set, "--set", "RETINUE_SET", values.network?.set);
@@ -190,6 +192,7 @@ export async function readConfig({
     retention: retention(values.retention),
     receiver: readReceiver(values, environment, problems, flags),
     console: ofConsole.settings,
+    alerts: values.alerts,
     logLevel: readLogLevel(flags, environment, problems),
     spacing: spacing(values.spacing),
     drainMs: values.drainMs ?? DEFAULT_DRAIN_MS,

@@ -6,11 +6,13 @@ import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Scrubber } from "../core/scrubber.ts";
+import { isTraced } from "../core/trace-ids.ts";
 import { controlPath, serveControl, type Control } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import { PROGRAM } from "../guardian/record-orders.ts";
 import type { Caller } from "../store/orders.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { Signals } from "../signals/open-signals.ts";
 import type { Console } from "./console.ts";
 
 export interface SurfaceOptions {
@@ -33,16 +35,20 @@ export interface Surfaces {
 /** Opens the interfaces in the settings. Throws `Retryable` (`port_in_use`) or `Misconfigured` if one cannot be opened. */
 export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
   const control = await openControl(options);
+  let console: Console | undefined;
   try {
-    const console = await openConsolePort(options);
+    console = await openConsolePort(options);
+    const signals = await openSignalsOf(options, console?.url);
     return {
       consoleUrl: console?.url,
       async close() {
+        await signals?.close();
         await console?.close();
         await control?.close();
       },
     };
   } catch (error) {
+    await console?.close();
     await control?.close();
     throw error;
   }
@@ -52,6 +58,14 @@ export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
 async function openControl({ config, guardianOf, announcer, log, onStop }: SurfaceOptions): Promise<Control | undefined> {
   const { path } = config.store;
   return path === ":memory:" ? undefined : serveControl({ path: controlPath(path), guardianOf, announcer, log, onStop });
+}
+
+/** Loaded only where there is an SDK for traces, or a target of alerts. */
+async function openSignalsOf(options: SurfaceOptions, consoleUrl: string | undefined): Promise<Signals | undefined> {
+  const { config, guardianOf } = options;
+  if (!isTraced() && config.alerts === undefined) return undefined;
+  const { openSignals } = await import("../signals/open-signals.ts");
+  return openSignals({ ...options, guardian: guardianOf(PROGRAM), consoleUrl });
 }
 
 async function openConsolePort(options: SurfaceOptions): Promise<Console | undefined> {

@@ -10,7 +10,9 @@ import { heldText } from "../../guardian/held.ts";
 import { showFailing } from "../show-failures.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
+import { flagOption } from "../args.ts";
 import type { Output } from "../output.ts";
+import { watchStatus } from "../watch-status.ts";
 import { costText } from "../proposal.ts";
 import { countText, moment, thousands } from "../format-values.ts";
 import { say } from "../text.ts";
@@ -20,10 +22,18 @@ import { fit } from "../width.ts";
 export const command: Command = {
   name: "status",
   describe: "Shows what runs here, each specialist's actions and usage, and what waits or needs you.",
-  options: [OPTIONS.store, OPTIONS.config],
-  examples: ["retinue status", "retinue status --json --store sqlite:.retinue/store.sqlite"],
+  options: [
+    { flags: "--watch", describe: "show it anew every 2 seconds until Ctrl-C; on a pipe, a line for each change" },
+    OPTIONS.store,
+    OPTIONS.config,
+  ],
+  examples: ["retinue status", "retinue status --watch", "retinue status --json --store sqlite:.retinue/store.sqlite"],
   async run(context) {
     const { out } = context;
+    if (flagOption(context.options, "watch")) {
+      out.result({ ok: true, ...(await watchStatus(context, (snapshot, to) => show(snapshot, context.cwd, to))) });
+      return EXIT.done;
+    }
     const snapshot = await withGuardian(context, (guardian) => guardian.status({}));
     show(snapshot, context.cwd, out);
     out.result({ ok: true, ...snapshot });
