@@ -248,7 +248,7 @@ async function explainOperation(asking: Asking, name: string): Promise<Explanati
   if (!isKnown && drift.length === 0 && stops.length === 0) return undefined;
   const changes = drift.map(({ severity, kind, path, type, firstSeenMs, count }) => ({
     rule: `drift_${severity}` as const,
-    message: `${changed(kind, path, type)}, seen ${times(count)}`,
+    message: `${changeText({ kind, path, type })}, seen ${times(count)}`,
     since: firstSeenMs,
   }));
   const reasons = [...stops, ...changes];
@@ -285,7 +285,8 @@ function unreadOf(sources: readonly SourceShown[]): readonly Reason[] {
   );
 }
 
-function changed(kind: Observation["kind"], path: string, type: string): string {
+/** A change in the answers of the network. */
+export function changeText({ kind, path, type }: Pick<Observation, "kind" | "path" | "type">): string {
   switch (kind) {
     case "new-field":
       return `${path} (${type}) is new`;

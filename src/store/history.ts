@@ -43,6 +43,8 @@ export interface Failing {
   readonly groups: readonly FailureGroup[];
   readonly groupCount: number;
   readonly eventCount: number;
+  /** Of these events, the number that wait for a person. */
+  readonly parkedCount: number;
 }
 
 /** A webhook delivery that nothing handled or understood, while its body is kept. */

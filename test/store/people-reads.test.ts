@@ -175,6 +175,16 @@ test("reads beyond the bound are refused, and a closed store has none that wait"
   expect((await rest).every(({ status }) => status === "rejected")).toBe(true);
 });
 
+test("a read after the store was closed is refused, and keeps no thread and no timer", async () => {
+  const path = storeFile();
+  openDatabase(path).close();
+  const { time, reader: one, read } = reader(path);
+  expect(await read()).toBe(0);
+  await one.close();
+  await expect(read()).rejects.toMatchObject({ code: "read_failed", message: expect.stringContaining("closed") as string });
+  expect([one.isOpen, time.pending()]).toEqual([false, 0]);
+});
+
 test("a store that can no longer be written still answers with what is on disk", async () => {
   const store = opened();
   await filled(store);

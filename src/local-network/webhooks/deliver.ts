@@ -33,6 +33,8 @@ export interface Delivery {
   readonly createdAt: number;
   status: "pending" | "delivered" | "failed";
   nextAt: number;
+  /** Set once a person asked for it again: that attempt is the last. */
+  isRedelivered?: true;
   /** One entry per attempt: HTTP status, or the reason for none. */
   readonly attempts: { readonly at: number; readonly status: number; readonly reason?: string }[];
 }
@@ -52,6 +54,8 @@ export interface Deliveries {
   tell(world: World, happening: WorldEvent): void;
   /** Attempts a delivery that is due. */
   attempt(id: string, now: number): void;
+  /** Attempts a delivery once more, under the same id. Returns false if it is not stored or its webhook is gone. */
+  redeliver(id: string): boolean;
   list(): Delivery[];
   start(): void;
   /** Aborts attempts in flight, which are repeated after a start. */
@@ -139,6 +143,7 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
         run(world, delivery, webhook).finally(() => inFlight.delete(id)),
       );
     },
+    redeliver: (id) => queueAgain(open(), rows, id),
     start() {
       stopping = new AbortController();
       for (const { id, status, nextAt } of rows.all()) if (status === "pending") open().timers.note(nextAt, `delivery:${id}`);
@@ -148,6 +153,19 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
       await Promise.all(inFlight.values());
     },
   };
+}
+
+/** Returns false if the delivery is not stored, or its webhook takes none. */
+function queueAgain(world: World, rows: Table<Delivery>, id: string): boolean {
+  const delivery = rows.get(id);
+  if (delivery === undefined || world.webhooks.get(delivery.webhookId)?.active !== true) return false;
+  delivery.status = "pending";
+  delivery.isRedelivered = true;
+  delivery.nextAt = world.clock.now();
+  rows.put(delivery);
+  world.timers.note(delivery.nextAt, `delivery:${id}`);
+  world.tables.commit();
+  return true;
 }
 
 function wants(webhook: Webhook, { type, to, except }: WorldEvent): boolean {
@@ -253,7 +271,7 @@ function settle(world: World, rows: Table<Delivery>, delivery: Delivery, webhook
   const received = attempt.status >= 200 && attempt.status < 300;
   const retries = world.assume.webhookRetriesMs;
   const { length } = delivery.attempts;
-  const next = retries[length];
+  const next = delivery.isRedelivered === true ? undefined : retries[length];
   if (received) delivery.status = "delivered";
   else if (next === undefined) delivery.status = "failed";
   else {

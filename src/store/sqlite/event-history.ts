@@ -130,7 +130,8 @@ function createFailures(db: DatabaseSync): Pick<EventHistory, "failing" | "faile
   const groups = `
     SELECT count(*) AS n, sum(${state("state")} = 'parked') AS parked, max(json_extract(${state("note")}, '$.tries')) AS tries,
       min(CASE WHEN ${state("state")} <> 'parked' THEN ${state("notBefore")} END) AS next_at, max(event.seq) AS latest,
-      count(*) OVER () AS group_count, sum(count(*)) OVER () AS event_count
+      count(*) OVER () AS group_count, sum(count(*)) OVER () AS event_count,
+      sum(sum(${state("state")} = 'parked')) OVER () AS parked_count
     FROM main.open JOIN main.event ON event.seq = open.seq
     WHERE open.kind = ${OPEN.event} AND substr(${state("note")}, 1, ${FAILED_NOTE.length}) = '${FAILED_NOTE}' AND (?1 IS NULL OR specialist = ?1)
     GROUP BY specialist, event.kind, json_extract(${state("note")}, '$.pattern') ORDER BY n DESC, latest DESC LIMIT 0 + ?2`;
@@ -167,6 +168,7 @@ function createFailures(db: DatabaseSync): Pick<EventHistory, "failing" | "faile
         groups: groups.map(readGroup),
         groupCount: first === undefined ? 0 : numberOf(first, "group_count"),
         eventCount: first === undefined ? 0 : numberOf(first, "event_count"),
+        parkedCount: first === undefined ? 0 : numberOf(first, "parked_count"),
       };
     },
     failedEvents: ({ specialist, kind, since, until, search, limit }) =>

@@ -1,7 +1,7 @@
 /** The Guardian's orders in SQLite. */
 import type { DatabaseSync } from "node:sqlite";
 import { defined } from "../../core/defined.ts";
-import type { OrderRow, OrderStore } from "../orders.ts";
+import type { Caller, OrderRow, OrderStore } from "../orders.ts";
 import type { ReadTable } from "../people-reads.ts";
 import { maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { Commits } from "./commits.ts";
@@ -41,11 +41,17 @@ function readOrder(row: Row): OrderRow {
     seq: numberOf(row, "seq"),
     at: numberOf(row, "at"),
     who: textOf(row, "who"),
-    from: textOf(row, "origin") === "command" ? "command" : "code",
+    from: originOf(textOf(row, "origin")),
     what: textOf(row, "what"),
     subject: maybeText(row, "subject"),
     why: maybeText(row, "why"),
     result: maybeText(row, "result"),
     code: maybeText(row, "code"),
   });
+}
+
+const ORIGINS: { readonly [origin in Caller["from"]]: true } = { command: true, code: true, console: true };
+
+function originOf(text: string): Caller["from"] {
+  return Object.hasOwn(ORIGINS, text) ? (text as Caller["from"]) : "code";
 }
