@@ -98,6 +98,7 @@ class AlertKeeper implements Alerts {
     this.#stops = [
       subscribe(announcer, "parked", soon),
       subscribe(announcer, "drift", soon),
+      subscribe(announcer, "order", soon),
       subscribe(announcer, "intent", ({ state }) => {
         if (state === "proposed" || state === "parked") soon();
       }),
