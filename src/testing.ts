@@ -18,6 +18,7 @@ export {
   type ReadAnswers,
   type ToolAnswers,
 } from "./simulation/handle-in-test.ts";
+export { loadSpecialist, type GivenSpecialist } from "./simulation/given-in-test.ts";
 export { record, replay, type RunRecording } from "./simulation/replay-in-test.ts";
 export { stage, type StageIntent, type TestStage, type TestStageOptions } from "./simulation/stage-in-test.ts";
 export type { HaltedTime, StagePromises } from "./simulation/stage-promises.ts";

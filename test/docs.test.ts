@@ -11,7 +11,7 @@ import { COMMANDS } from "../src/cli/commands.ts";
 import { projectFiles } from "../src/cli/new-project.ts";
 import { readConfig } from "../src/config/config.ts";
 import { loadDefinitions } from "../src/config/definitions.ts";
-import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
+import { readAnswers, readCrowd, readReplies } from "../src/config/simulation-files.ts";
 import { readProfile } from "../src/config/profile-file.ts";
 import { GROUPS } from "../site/pages.ts";
 import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
@@ -190,7 +190,7 @@ async function mistakesInOurs(line: string): Promise<readonly string[]> {
 
 const isProfile = ({ text }: Block): boolean => /^extends:/m.test(text);
 /** Files of a simulation say which they are. */
-const SIMULATION_FILES = { "# crowd.yaml": readCrowd, "# answers.yaml": readAnswers } as const;
+const SIMULATION_FILES = { "# crowd.yaml": readCrowd, "# answers.yaml": readAnswers, "# replies.yaml": readReplies } as const;
 const simulationReader = ({ text }: Block) => Object.entries(SIMULATION_FILES).find(([title]) => text.startsWith(title))?.[1];
 
 /** A YAML block as the one file of a folder. */

@@ -36,11 +36,27 @@ const sidebar: DefaultTheme.SidebarItem[] = [
   },
 ];
 
+const DOORS: { readonly [page: string]: string } = {
+  "api/index.md": "retinue",
+  "api/testing.md": "retinue/testing",
+  "api/model.md": "retinue/model",
+};
+
+/** TypeDoc names a page by its source file; readers know the door that they import. */
+function nameDoor(tokens: readonly { readonly type: string; readonly children: { content: string }[] | null }[], page: string): void {
+  const heading = tokens[tokens.findIndex(({ type }) => type === "heading_open") + 1]?.children?.[0];
+  if (heading !== undefined) heading.content = DOORS[page] ?? heading.content;
+}
+
+/** Blocks that are indented have no frame of VitePress, which would scroll. */
+const STYLE = ".vp-doc > div > pre { overflow-x: auto; }";
+
 /** A link to a folder leads to its README, or nowhere without one; a link to a file that is no page leads to its text. */
 const leadToPages: NonNullable<MarkdownOptions["config"]> = (md) => {
   md.core.ruler.push("lead-to-pages", ({ tokens, env }) => {
-    const from = dirname((env as { readonly relativePath: string }).relativePath);
-    if (from.startsWith("api")) return;
+    const { relativePath } = env as { readonly relativePath: string };
+    const from = dirname(relativePath);
+    if (from.startsWith("api")) return nameDoor(tokens, relativePath);
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const href = token.type === "link_open" ? (token.attrGet("href") ?? "") : "";
       // A README is served as its folder.
@@ -88,6 +104,7 @@ function writeTexts(outDir: string): void {
 export default defineConfig({
   title: "Retinue",
   description: ABOUT,
+  head: [["style", {}, STYLE]],
   srcDir: "..",
   srcExclude: ["{.*,agents,api,bench,dist,mine,src,templates,test}/**", "site/node_modules/**", "examples/*/agents/**"],
   rewrites: {

@@ -112,7 +112,7 @@ function manifestOf(name: string, { address, isSource }: Origin, template: Templ
       check: `${command} check --no-keys`,
       dev: `${command} dev`,
       demo: `${command} demo`,
-      simulate: `${command} simulate --for 1d`,
+      simulate: `${command} simulate --for 1d${template === "model" ? " --crowd crowd.yaml --models replies.yaml" : ""}`,
       start: `${command} run`,
       retinue: command,
     },

@@ -189,10 +189,24 @@ function loadProblem(loading: Loading, file: string, error: unknown): Problem {
       ...place,
       hint: "move the value that both need into a file of its own",
     });
-  const hint = /^(module|exports|require) is not defined/.test(message)
-    ? "definitions are ES modules: write import … and export default …"
-    : "a definition must not fail while it is loaded: move work into its handlers";
-  return mistake("definition_threw", `it threw while it was loaded: ${message}`, { ...place, hint });
+  return mistake("definition_threw", `it threw while it was loaded: ${message}`, { ...place, hint: hintOf(message) });
+}
+
+/** The door of each of our functions that a definition calls as it is loaded. */
+const DOOR_OF: { readonly [name: string]: string } = {
+  answer: "retinue/model",
+  credits: "retinue",
+  defineConfig: "retinue",
+  defineSpecialist: "retinue",
+  microDollars: "retinue",
+};
+
+function hintOf(message: string): string {
+  const missing = /^(\w+) is not defined/.exec(message)?.[1] ?? "";
+  if (["module", "exports", "require"].includes(missing)) return "definitions are ES modules: write import … and export default …";
+  const door = Object.hasOwn(DOOR_OF, missing) ? DOOR_OF[missing] : undefined;
+  if (door !== undefined) return `import it: import { ${missing} } from "${door}";`;
+  return "a definition must not fail while it is loaded: move work into its handlers";
 }
 
 /** The base names of files that import each other, from the first to itself again. */

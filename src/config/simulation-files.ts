@@ -1,4 +1,4 @@
-/** Reads the files of a simulation (the words of its crowd, the answers to a definition's own requests) and of a rehearsal (one event). */
+/** Reads the files of a simulation (the words of its crowd, the answers of other services and of models) and of a rehearsal (one event). */
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { defined } from "../core/defined.ts";
@@ -101,6 +101,33 @@ const answersSchema = z
   .min(1, expected("at least one answer"))
   .max(MAX_ITEMS, expected(`at most ${MAX_ITEMS}`));
 
+const reply = z.union(
+  [
+    content,
+    z.strictObject({
+      text: z.string().max(MAX_BODY).optional(),
+      calls: z
+        .array(z.strictObject({ name: z.string().min(1), input: z.record(z.string(), json) }))
+        .min(1)
+        .optional(),
+      status: wholeNumber(200, 599).optional(),
+    }),
+  ],
+  expected("a text, or a reply: {text, calls: [{name, input}], status}"),
+);
+
+const repliesSchema = z
+  .record(
+    z.string(),
+    z.union([reply.transform((one) => [one]), z.array(reply).min(1).max(MAX_ITEMS)], expected("a reply, or a list of replies")),
+    expected("replies by the name of a model"),
+  )
+  .transform((models) =>
+    Object.fromEntries(
+      Object.entries(models).map(([name, list]) => [name, list.map((one) => (typeof one === "string" ? one : defined(one)))]),
+    ),
+  );
+
 const MAX_READS = 1_000;
 const values = z.record(z.string(), json, expected("values by name")) as z.ZodType<JsonObject>;
 const results = z.record(z.string(), json, expected("results by name"));
@@ -127,8 +154,9 @@ const recordingSchema = z
       steps: results.optional(),
       tools: z.record(toolName, word, expected("texts of answers by server/tool")).optional(),
       fetch: answersSchema.optional(),
+      models: repliesSchema.optional(),
     },
-    expected("a recording: {recording, handle, event, account, state, reads, steps, tools, fetch}"),
+    expected("a recording: {recording, handle, event, account, state, reads, steps, tools, fetch, models}"),
   )
   .transform((file) => defined(file));
 
@@ -137,6 +165,8 @@ export type RecordingFile = z.output<typeof recordingSchema>;
 
 /** Words and rates of a simulated crowd. */
 export type CrowdFile = z.output<typeof crowdSchema>;
+/** The replies of models. */
+export type RepliesFile = z.output<typeof repliesSchema>;
 /** One answer of another service. */
 export type FetchAnswer = z.output<typeof answerSchema>;
 
@@ -151,6 +181,10 @@ export function readCrowd(file: string, cwd: string): Promise<ReadFile<CrowdFile
 
 export function readAnswers(file: string, cwd: string): Promise<ReadFile<readonly FetchAnswer[]>> {
   return readChecked(file, cwd, answersSchema, "answers_invalid");
+}
+
+export function readReplies(file: string, cwd: string): Promise<ReadFile<RepliesFile>> {
+  return readChecked(file, cwd, repliesSchema, "answers_invalid");
 }
 
 export function readRecording(file: string, cwd: string): Promise<ReadFile<RecordingFile>> {

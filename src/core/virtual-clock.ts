@@ -21,18 +21,25 @@ export interface VirtualClock extends Clock {
   pending(): number;
   /** Runs everything due now and lets promises settle, without time passing. */
   settle(): Promise<void>;
+  /**
+   * Does work that takes real time, such as a request to a server: virtual time stands still until it has ended. Works are done one after
+   * the other, so that a run stays the same.
+   */
+  outside<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** A virtual clock whose wall time starts at `startMs` (default 2026-01-05T00:00Z, a Monday). */
 export function virtualClock(startMs: number = Date.UTC(2026, 0, 5)): VirtualClock {
   const timers = createTimers();
   const turn: (() => void)[] = [];
+  const realWork: (() => Promise<void>)[] = [];
   let wall = startMs;
 
   const settle = async (): Promise<void> => {
     await eventLoopTurn();
-    for (let i = 0; turn.length > 0 && i < MAX_STEPS; i++) {
-      turn.shift()?.();
+    for (let i = 0; (turn.length > 0 || realWork.length > 0) && i < MAX_STEPS; i++) {
+      if (turn.length > 0) turn.shift()?.();
+      else await realWork.shift()?.();
       await eventLoopTurn();
     }
   };
@@ -86,6 +93,7 @@ export function virtualClock(startMs: number = Date.UTC(2026, 0, 5)): VirtualClo
     },
     pending: () => timers.live,
     settle,
+    outside: (work) => new Promise((resolve, reject) => void realWork.push(() => work().then(resolve, reject))),
   };
 }
 

@@ -200,8 +200,9 @@ async function deciderOf(store: Store, id: string, { how, at }: Over): Promise<s
   const what = ANSWERS[how];
   if (what === undefined) return undefined;
   const { rows } = await store.reads.orders({ subject: id, what, limit: MAX_ANSWERS });
-  // One that came too late was given later, or has a code.
-  return rows.findLast((order) => order.code === undefined && order.at <= at)?.who;
+  // One that came too late was given later, has a code, or has no result yet.
+  const given = rows.filter((order) => order.code === undefined && order.at <= at);
+  return (given.findLast(({ result }) => result !== undefined) ?? given.at(-1))?.who;
 }
 
 /** The error of an answer that somebody else's came before, while it was given. */

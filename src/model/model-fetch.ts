@@ -1,6 +1,8 @@
 /** The only way to a model: one request after its money is held, over the same sockets, bounds and scrubber as the network's. */
-import type { Transport, WireAnswer } from "../client/transport.ts";
+import { createTransport, type SocketTransport, type Transport, type WireAnswer } from "../client/transport.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Scrubber } from "../core/scrubber.ts";
+import { MINUTE } from "../core/units.ts";
 
 /** One try to ask a model. The provider's code gets `fetch`; the facts are read here afterwards, whatever that code made of them. */
 export interface ModelAttempt {
@@ -16,6 +18,16 @@ export interface ModelAttemptOptions {
   readonly signal: AbortSignal;
   /** Holds the money for a request of so many bytes. False: it may not leave. */
   readonly admit: (requestBytes: number) => Promise<boolean>;
+}
+
+/** A model is silent while it thinks; the deadline of its call ends that. */
+const MAX_SILENCE_MS = 10 * MINUTE;
+/** Far more than the longest text that leaves. */
+const MAX_ANSWER_BYTES = 4 * 1_024 * 1_024;
+
+/** Sockets of their own: a model's address has nothing to do with the network's. */
+export function modelSockets(clock: Clock): SocketTransport {
+  return createTransport({ clock, idleTimeoutMs: MAX_SILENCE_MS, maxBodyBytes: MAX_ANSWER_BYTES });
 }
 
 /** Ends the provider's code where no answer is to be read. */

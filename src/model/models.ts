@@ -1,5 +1,5 @@
 /** Asks models for the specialists: under halt, caps, rate and rest, each try paid before it leaves. */
-import { createTransport, type SocketTransport } from "../client/transport.ts";
+import type { SocketTransport, Transport } from "../client/transport.ts";
 import type { ModelSettings } from "../config/model-settings.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { backoffMs } from "../core/backoff.ts";
@@ -15,7 +15,7 @@ import { Secret } from "../core/secret.ts";
 import { MINUTE, SECOND, showMoney, type Micros } from "../core/units.ts";
 import type { Member } from "../gateway/member.ts";
 import { decideHold, type HoldVerdict } from "../limits/hold-decision.ts";
-import { livePacer, type Pacer } from "../limits/pacing.ts";
+import { livePacer, type Pacer, type PacingOptions } from "../limits/pacing.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { Stop } from "../limits/verdict.ts";
 import type { ModelAnswer, ModelCall } from "../specialist/model-call.ts";
@@ -24,7 +24,7 @@ import type { HoldStore } from "../store/holds.ts";
 import { costOf, tokensOf, worstCost } from "./call-cost.ts";
 import { classifyFailure } from "./classify-answer.ts";
 import { checkedAnswer } from "./checked-answer.ts";
-import { modelAttempt } from "./model-fetch.ts";
+import { modelAttempt, modelSockets } from "./model-fetch.ts";
 import { promptFor } from "./prompt.ts";
 import { generate, type Generation } from "./provider.ts";
 import { toolsFor, type AskedEvent } from "./tools.ts";
@@ -44,6 +44,14 @@ export interface ModelsOptions {
   readonly caps: (member: Member) => readonly Cap[];
   /** A halt that the store does not have. */
   readonly halt: (handle: string) => Stop | undefined;
+  /** Default: sockets and time of this machine. */
+  readonly link?: ModelLink | undefined;
+}
+
+/** The way of requests to models, and their pace. */
+export interface ModelLink {
+  readonly send: Transport;
+  pacer(options: PacingOptions): Pacer;
 }
 
 /** The reason for which calls of a model wait. */
@@ -80,10 +88,6 @@ const SETTLE_MS = MINUTE;
 const MARK_LENGTH = 10;
 const ID_LENGTH = 16;
 const MAX_WAITS = 1_000;
-/** A model is silent while it thinks; the deadline of its call ends that. */
-const MAX_SILENCE_MS = 10 * MINUTE;
-/** Far more than the longest text that leaves. */
-const MAX_ANSWER_BYTES = 4 * 1_024 * 1_024;
 /** Each model has a pacer of its own, with one line. */
 const LINE = asKeyId("model");
 
@@ -114,16 +118,20 @@ class AskedModels implements Models {
   readonly #lines = new Map<string, Line>();
   /** Waits of single specialists for money, a halt or a pause. */
   readonly #waits = new Map<string, ModelWait>();
-  /** Its own sockets: a model's address has nothing to do with the network's. */
-  readonly #transport: SocketTransport;
+  readonly #link: ModelLink;
+  #sockets: SocketTransport | undefined;
 
   constructor(options: ModelsOptions) {
+    const { clock } = options;
     this.#options = options;
-    this.#transport = createTransport({ clock: options.clock, idleTimeoutMs: MAX_SILENCE_MS, maxBodyBytes: MAX_ANSWER_BYTES });
+    this.#link = options.link ?? {
+      send: (request) => (this.#sockets ??= modelSockets(clock)).send(request),
+      pacer: (pacing) => livePacer(clock, pacing),
+    };
   }
 
-  close(): Promise<void> {
-    return this.#transport.close();
+  async close(): Promise<void> {
+    await this.#sockets?.close();
   }
 
   waits(): readonly ModelWait[] {
@@ -188,7 +196,7 @@ class AskedModels implements Models {
     const hold = { id: `model:${settings.name}:${random.word(ID_LENGTH)}`, caps: this.#options.caps(member) };
     let verdict: HoldVerdict | undefined;
     const attempt = modelAttempt({
-      send: this.#transport.send,
+      send: this.#link.send,
       scrubber,
       timeoutMs: settings.timeoutMs,
       signal,
@@ -291,7 +299,7 @@ class AskedModels implements Models {
         hint: "add it to models in the config file, and start again",
       });
     const { concurrency, spacingMs } = settings;
-    const line: Line = { settings, pacer: livePacer(this.#options.clock, { concurrency, spacingMs }), underWay: 0, rest: undefined };
+    const line: Line = { settings, pacer: this.#link.pacer({ concurrency, spacingMs }), underWay: 0, rest: undefined };
     this.#lines.set(name, line);
     return line;
   }

@@ -26,6 +26,12 @@ export interface GenerateOptions {
   readonly signal: AbortSignal;
 }
 
+/** Loads the packages of a provider. Throws `Misconfigured` (`model_package_missing`). */
+export async function loadProvider(settings: ModelSettings): Promise<void> {
+  await loaded(settings.provider, "ai", () => import("ai"));
+  await openModel(settings, undefined, () => Promise.reject(new Error("nothing is asked yet")));
+}
+
 /** Asks once: the SDK retries nothing, because each try is paid. Throws what the SDK throws, and `Misconfigured` (`model_package_missing`). */
 export async function generate({ settings, key, prompt, tools, send, signal }: GenerateOptions): Promise<Generation> {
   const { generateText, jsonSchema, tool } = await loaded(settings.provider, "ai", () => import("ai"));

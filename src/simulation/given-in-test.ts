@@ -1,10 +1,15 @@
 /** Checks what a test gives, for tests whose types nobody checks: a misspelt option or another payload would let a test pass that tests nothing. */
-import { nearest } from "../config/problem.ts";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { checkedDefinitions, loadDefinition } from "../config/definitions.ts";
+import { nearest, throwMistakes } from "../config/problem.ts";
 import type { EventKind, EventPayloads } from "../contract/event-kinds.ts";
 import { SETS } from "../contract/operations.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
+import type { SpecialistDefinition } from "../specialist/definition.ts";
+import type { Specialist } from "../specialist/specialist.ts";
 
 /** The names of an interface, complete by its type. */
 export type NamesOf<Options> = { readonly [Name in keyof Required<Options>]: true };
@@ -36,6 +41,31 @@ export function checkDefinition(given: unknown): void {
     throw new Misconfigured("default_missing", "the definition is a whole module", {
       hint: 'give its default export: import hello from "./hello.ts"',
     });
+}
+
+/** A definition, or a specialist that `loadSpecialist` or `createSpecialist` made of one. */
+export type GivenSpecialist = SpecialistDefinition | Specialist;
+
+/** The specialists, in this order. Throws `Misconfigured` for the first mistake in a definition. */
+export function specialistsOf(given: readonly GivenSpecialist[]): readonly Specialist[] {
+  given.forEach(checkDefinition);
+  const made = checkedDefinitions(given.filter((one) => !isMade(one))).values();
+  return given.flatMap((one) => (isMade(one) ? one : (made.next().value ?? [])));
+}
+
+function isMade(given: GivenSpecialist): given is Specialist {
+  return typeof given === "object" && given !== null && "deadlineMs" in given;
+}
+
+/**
+ * Loads a specialist from its file, for a test of one that cannot be imported, such as `agents/guide.md`. A path is relative to the working
+ * directory. Throws `Misconfigured` for the first mistake in the file.
+ */
+export async function loadSpecialist(file: string | URL): Promise<Specialist> {
+  const { definition, problems } = await loadDefinition(resolve(typeof file === "string" ? file : fileURLToPath(file)));
+  throwMistakes(problems);
+  if (definition === undefined) throw new Misconfigured("specialists_empty", `there is no specialist in ${String(file)}`);
+  return definition.specialist;
 }
 
 /** The record of an event's payload, by the type of the payload. */

@@ -1,6 +1,5 @@
 /** Runs one handler of a definition in a test: through the real rules, brakes, input checks and steps, and without a network. */
-import { checkedDefinitions } from "../config/definitions.ts";
-import { checkedModels, type ModelConfig } from "../config/model-settings.ts";
+import type { ModelConfig } from "../config/model-settings.ts";
 import type { EventKind, EventPayloads, ExtraEvent, ExtraEventKind, SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 import type { EndpointSet, OperationName } from "../contract/operations.ts";
 import { shippedProfile, type Profile } from "../contract/profile/profile.ts";
@@ -11,10 +10,11 @@ import { asJson, isObject, type Json, type JsonObject } from "../core/json.ts";
 import type { LogFields, LogLevel } from "../core/log.ts";
 import type { ToolDesk } from "../handlers/handling.ts";
 import type { Reads, ToolAnswer } from "../specialist/act.ts";
-import type { SpecialistDefinition, ToolName } from "../specialist/definition.ts";
+import type { ToolName } from "../specialist/definition.ts";
 import { storable, type HandlerRead, type ReadCall } from "../specialist/run-request.ts";
 import { fetchOf, type FetchAnswers } from "./answering-fetch.ts";
-import { checkDefinition, checkNames, checkPayload, checkSet, type NamesOf } from "./given-in-test.ts";
+import { checkNames, checkPayload, checkSet, specialistsOf, type GivenSpecialist, type NamesOf } from "./given-in-test.ts";
+import { keylessModels } from "./staged-models.ts";
 import { handleOnce, type Decision, type OneHandling } from "./one-handling.ts";
 
 /** The kind of an event that `handle` takes: one of the closed list, a profile's own, or the run of a schedule. */
@@ -122,7 +122,7 @@ export const BEGINS = Date.UTC(2026, 0, 5);
  * handle, and with `Refused` (`no_read`, `no_fetch`) for a read or a request without an answer.
  */
 export async function handle<const Kind extends HandledKind>(
-  definition: SpecialistDefinition,
+  definition: GivenSpecialist,
   kind: Kind,
   payload: HandledPayload<Kind>,
   options: HandleOptions = {},
@@ -132,17 +132,16 @@ export async function handle<const Kind extends HandledKind>(
 
 /** The same, with the results that it stored, which an earlier handling may give. */
 export async function handleWith(
-  definition: SpecialistDefinition,
+  definition: GivenSpecialist,
   kind: string,
   payload: unknown,
   options: HandleOptions,
   answers: OneHandling["answers"] = {},
 ): Promise<{ readonly handled: Handled; readonly answers: OneHandling["answers"] }> {
-  checkDefinition(definition);
+  const [specialist] = specialistsOf([definition]);
+  if (specialist === undefined) throw new Misconfigured("specialists_empty", "expected a definition, got none");
   checkNames(options, OPTIONS);
   checkNames(options.reads ?? {}, READS, "reads.");
-  const [specialist] = checkedDefinitions([definition]);
-  if (specialist === undefined) throw new Misconfigured("specialists_empty", "expected a definition, got none");
   checkPayload(kind, payload);
   if (options.state !== undefined && !isObject(options.state))
     throw new Misconfigured("state_invalid", "state: expected an object", { hint: "give one, such as { counted: 1 }" });
@@ -161,7 +160,7 @@ export async function handleWith(
     read: (call) => answer(reads, call),
     callTool: toolsOf(options.tools),
     fetch: fetchOf(options.fetch),
-    ...(options.models === undefined ? {} : { models: checkedModels(options.models) }),
+    ...(options.models === undefined ? {} : { models: { settings: keylessModels(options.models), readKey: () => undefined } }),
   });
   if ("failure" in handled) throw handled.failure;
   return { handled: shownHandling(handled, now), answers: handled.answers };

@@ -39,7 +39,8 @@ const DELETED_STATE = "(SELECT state FROM temp.event WHERE seq = old.seq)";
 /** The triggers record committed transitions only: a rollback removes their rows too. */
 const TRIGGERS = `
 CREATE TEMP TABLE breach (seq INTEGER PRIMARY KEY, promise TEXT NOT NULL, what TEXT NOT NULL);
-CREATE TEMP TABLE allowed (specialist TEXT PRIMARY KEY, may TEXT NOT NULL, review TEXT NOT NULL, per_day INTEGER, total INTEGER);
+CREATE TEMP TABLE allowed (specialist TEXT PRIMARY KEY, may TEXT NOT NULL, review TEXT NOT NULL);
+CREATE TEMP TABLE cap (specialist TEXT, currency TEXT, per_day INTEGER, total INTEGER, PRIMARY KEY (specialist, currency));
 
 CREATE TEMP TRIGGER intent_settled AFTER UPDATE OF state ON temp.intent
 WHEN old.state IN ('confirmed', 'refused', 'cancelled') AND new.state <> old.state
@@ -102,7 +103,7 @@ WHEN new.intent_seq IS NOT NULL
 BEGIN ${NOTE("P5", "new.operation || ' was admitted for ' || new.specialist || ' without its approval'")} END;
 
 CREATE TEMP TRIGGER hold_freed AFTER UPDATE OF state ON main.hold
-WHEN new.state = 'released' AND coalesce((SELECT state FROM temp.intent WHERE id = new.id), '') NOT IN ('refused', 'cancelled')
+WHEN new.state = 'released' AND new.id NOT LIKE 'model:%' AND coalesce((SELECT state FROM temp.intent WHERE id = new.id), '') NOT IN ('refused', 'cancelled')
 BEGIN ${NOTE("P2", "'the money of intent ' || new.id || ' was released while it was not refused'")} END;
 
 CREATE TEMP TRIGGER hold_deleted AFTER DELETE ON main.hold
@@ -112,24 +113,28 @@ BEGIN ${NOTE("P2", "'the hold of intent ' || old.id || ' was deleted while open'
 CREATE TEMP TRIGGER hold_over_day AFTER INSERT ON main.hold
 WHEN (SELECT sum(CASE state WHEN 'open' THEN amount ELSE posted END) FROM main.hold
       WHERE specialist = new.specialist AND currency = new.currency AND held_at > new.held_at - 86400000)
-     > (SELECT per_day FROM allowed WHERE specialist = new.specialist)
+     > (SELECT per_day FROM cap WHERE specialist = new.specialist AND currency = new.currency)
 BEGIN ${NOTE("P2", "new.specialist || ' holds and has spent more in 24 h than its cap of a day'")} END;
 
 CREATE TEMP TRIGGER hold_over_total AFTER INSERT ON main.hold
 WHEN (SELECT sum(CASE state WHEN 'open' THEN amount ELSE posted END) FROM main.hold
       WHERE specialist = new.specialist AND currency = new.currency)
-     > (SELECT total FROM allowed WHERE specialist = new.specialist)
+     > (SELECT total FROM cap WHERE specialist = new.specialist AND currency = new.currency)
 BEGIN ${NOTE("P2", "new.specialist || ' holds and has spent more than its cap in all'")} END;
 `;
 
-/** Installs the triggers, on the rows of a mirror. Only caps in network credits are checked; a specialist without one may spend nothing. */
+/** Installs the triggers, on the rows of a mirror. */
 export function installInvariants(db: Database, specialists: readonly Specialist[]): Invariants {
   db.exec(TRIGGERS);
-  const allow = db.prepare("INSERT INTO allowed (specialist, may, review, per_day, total) VALUES (?, ?, ?, ?, ?)");
+  const allow = db.prepare("INSERT INTO allowed (specialist, may, review) VALUES (?, ?, ?)");
+  const limit = db.prepare("INSERT INTO cap (specialist, currency, per_day, total) VALUES (?, ?, ?, ?)");
   for (const { handle, may, review, spend } of specialists) {
-    const micros = (amounts: Specialist["spend"]["perDay"]): number | null =>
-      amounts.find(({ currency }) => currency === "credits")?.micros ?? null;
-    allow.run(handle, JSON.stringify(may), JSON.stringify(review), micros(spend.perDay), micros(spend.total));
+    allow.run(handle, JSON.stringify(may), JSON.stringify(review));
+    for (const currency of new Set([...spend.perDay, ...spend.total].map((amount) => amount.currency))) {
+      const micros = (amounts: Specialist["spend"]["perDay"]): number | null =>
+        amounts.find((amount) => amount.currency === currency)?.micros ?? null;
+      limit.run(handle, currency, micros(spend.perDay), micros(spend.total));
+    }
   }
   const fresh = db.prepare("SELECT seq, promise, what FROM breach WHERE seq > ? ORDER BY seq LIMIT 100");
   let seen = 0;
@@ -144,10 +149,12 @@ export function installInvariants(db: Database, specialists: readonly Specialist
   };
 }
 
-/** Returns the credits a specialist's ledger counts as spent or held. */
-export function creditsCounted(db: Database, handle: string): number {
+/** Returns the amount that a specialist's ledger counts as spent or held, in units of the currency. */
+export function moneyCounted(db: Database, handle: string, currency: string): number {
   const row = db
-    .prepare("SELECT coalesce(sum(CASE state WHEN 'open' THEN amount ELSE posted END), 0) AS micros FROM hold WHERE specialist = ?")
-    .get(handle);
+    .prepare(
+      "SELECT coalesce(sum(CASE state WHEN 'open' THEN amount ELSE posted END), 0) AS micros FROM hold WHERE specialist = ? AND currency = ?",
+    )
+    .get(handle, currency);
   return Number(row?.["micros"] ?? 0) / MICROS_PER_UNIT;
 }

@@ -13,6 +13,7 @@ import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { virtualPacer } from "../limits/pacing.ts";
 import { ConnectionLost } from "../local-network/server/exchange.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
+import type { ModelAccess } from "../runtime/open-models.ts";
 import { createRuntime, type Runtime } from "../runtime/runtime.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
@@ -22,6 +23,7 @@ import type { Disk } from "./disk.ts";
 import { noFetch } from "./answering-fetch.ts";
 import { downtimeMs } from "./faults.ts";
 import { createCrashPoints, type CrashPointOptions } from "./crash-points.ts";
+import type { StagedModels } from "./staged-models.ts";
 import { beginProcess, storeOf, type SimulatedProcess, type ProcessOptions } from "./simulated-process.ts";
 
 export interface MachineOptions extends CrashPointOptions {
@@ -37,6 +39,8 @@ export interface MachineOptions extends CrashPointOptions {
   readonly log: Logger;
   readonly announcer: Announcer;
   readonly fetch?: typeof globalThis.fetch;
+  /** Default: none can be asked. */
+  readonly models?: Pick<StagedModels, "settings" | "send">;
   /** Settings of the webhook receiver. Default: no receiver. */
   readonly receiver?: ReceiverSettings;
   readonly onCommit: (operation: string) => void;
@@ -191,9 +195,22 @@ function startProcess(options: MachineOptions, living: ProcessOptions, chance: R
     log: life.logOf(options.log),
     announcer: options.announcer,
     fetch: options.fetch ?? noFetch,
+    ...(options.models === undefined ? {} : { models: modelsOf(options.models, life) }),
     ...(options.receiver === undefined ? {} : { receiver: options.receiver }),
   });
   return { life, store, runtime, compare };
+}
+
+/** The process may die around a question to a model, too. */
+function modelsOf({ settings, send }: NonNullable<MachineOptions["models"]>, life: SimulatedProcess): ModelAccess {
+  return {
+    settings,
+    readKey: () => undefined,
+    link: {
+      send: (request) => life.outside("question to a model", () => send(request)),
+      pacer: (pacing) => virtualPacer(life.clock, pacing),
+    },
+  };
 }
 
 /** Opens the store; its memory is compared with its rows every few commits, and when `compare` is called. */

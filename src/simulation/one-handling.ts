@@ -1,7 +1,6 @@
 /** Handles one event once, by the rules and the store that a runtime uses, and sends nothing. */
 import { createAnnouncer } from "../core/events.ts";
 import { eventId } from "../contract/event-id.ts";
-import type { ModelSettings } from "../config/model-settings.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { systemClock, type Clock } from "../core/clock.ts";
 import { Misconfigured } from "../core/errors.ts";
@@ -14,11 +13,11 @@ import { createMember } from "../gateway/member.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
 import { finishRun, withoutSecrets } from "../handlers/finish-run.ts";
 import { Handling, type ToolDesk } from "../handlers/handling.ts";
-import { openModels, type ModelAccess } from "../runtime/open-models.ts";
+import { openModels, type ModelAccess, type ModelNeeds } from "../runtime/open-models.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import type { HandlerRead, ReadCall } from "../specialist/run-request.ts";
-import { runHandler } from "../specialist/run.ts";
+import { runHandler, RunInterrupted } from "../specialist/run.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 
@@ -38,8 +37,10 @@ export interface OneHandlingOptions {
   readonly read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>;
   readonly callTool: ToolDesk["callTool"];
   readonly fetch: typeof globalThis.fetch;
-  /** Default: none. */
-  readonly models?: { readonly [name: string]: ModelSettings };
+  /** Models that it may ask, with the caps of their Guardian. Default: none. */
+  readonly models?: Pick<ModelNeeds, "guardianCaps"> & ModelAccess;
+  /** Holds the money of calls. Default: the store of this handling alone. */
+  readonly holds?: Pick<ModelNeeds, "store" | "clock" | "random">;
   /** Knows the secrets that no action may hold. Default: none. */
   readonly scrubber?: Scrubber;
 }
@@ -125,7 +126,7 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
     const about = { steps, answers, reads, log: lines };
     if (result.kind === "failed") return { ...about, failure: result.error, decisions: [], state: request.state };
     if (result.kind === "suspended")
-      return { ...about, failure: new Error(`it waits: ${result.reason}`), decisions: [], state: request.state };
+      return { ...about, failure: new RunInterrupted("suspended", `it waits: ${result.reason}`), decisions: [], state: request.state };
     const stored = finishRun(parts, member, claimed, result);
     const decisions = result.intents.flatMap((draft, at) => (stored[at] === undefined ? [] : [{ draft, stored: stored[at] }]));
     return { ...about, decisions, state: result.state ?? request.state };
@@ -137,16 +138,10 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
 
 type ModelParts = Pick<Parameters<typeof openModels>[0], "store" | "log" | "scrubber" | "random">;
 
-function modelsInTest({ models, profile, clock }: OneHandlingOptions, parts: ModelParts): ReturnType<typeof openModels> {
+function modelsInTest({ models, holds, profile, clock }: OneHandlingOptions, parts: ModelParts): ReturnType<typeof openModels> {
   // A model is asked over HTTP, in real time; the pacing of its calls would never end on a clock that stands still.
   const paced: Clock = { ...systemClock(), now: () => clock.now() };
-  return openModels({ ...parts, models: models && withoutKeys(models), profile, clock: paced, halt: () => undefined });
-}
-
-/** Variables of keys are not read: a scripted model asks for none. */
-function withoutKeys(models: NonNullable<OneHandlingOptions["models"]>): ModelAccess {
-  const settings = Object.fromEntries(Object.entries(models).map(([name, one]) => [name, { ...one, key: undefined }]));
-  return { settings, readKey: () => undefined };
+  return openModels({ ...parts, clock: paced, ...holds, models, guardianCaps: models?.guardianCaps, profile, halt: () => undefined });
 }
 
 /** Its state is given, and its steps are reported. */

@@ -2,6 +2,7 @@
 import type { WireRequest } from "../client/transport.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import type { Announcements } from "../core/events.ts";
+import { CREDITS } from "../core/units.ts";
 import type { TrafficPost } from "./background-traffic.ts";
 import type { Clock } from "../core/clock.ts";
 import type { NetworkReply } from "../local-network/server/exchange.ts";
@@ -14,7 +15,7 @@ import { createBacklog, type Backlog, type Waiting } from "./backlog.ts";
 import { createQuotaOracle } from "./oracle-quota.ts";
 import { createFeedOracle } from "./oracle-feed.ts";
 import { createWebhookOracle } from "./oracle-webhooks.ts";
-import { creditsCounted, installInvariants, type Breach, type Promised } from "./invariants.ts";
+import { installInvariants, moneyCounted, type Breach, type Promised } from "./invariants.ts";
 
 /** A promise that did not hold. */
 export interface Violation {
@@ -218,7 +219,7 @@ function overspent(db: OpenDatabase["db"], network: LocalNetwork, specialists: r
     const account = network.find(handle);
     const offered = network.jobs().reduce((sum, job) => (job.posterId === account?.id ? sum + job.reward : sum), 0);
     const paid = Math.max(offered, account?.spent.credits ?? 0); // `spent.credits` covers the present month only
-    const counted = creditsCounted(db, handle);
+    const counted = moneyCounted(db, handle, CREDITS);
     return paid > counted ? [`${handle} spent ${paid} credits on the network, and the ledger counts ${counted}`] : [];
   });
 }

@@ -1,7 +1,7 @@
 /** Recordings of handlings: replayed by a changed definition, they decide the same, or the first difference is told. */
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import type { SpecialistDefinition } from "../specialist/definition.ts";
+import type { GivenSpecialist } from "./given-in-test.ts";
 import { storable } from "../specialist/run-request.ts";
 import { BEGINS, handleWith, type Handled, type HandledKind, type HandledPayload, type HandleOptions } from "./handle-in-test.ts";
 
@@ -25,7 +25,7 @@ export interface RunRecording {
 
 /** Handles one event as `handle` does, and records it. Rejects as `handle` does. */
 export async function record<const Kind extends HandledKind>(
-  definition: SpecialistDefinition,
+  definition: GivenSpecialist,
   kind: Kind,
   payload: HandledPayload<Kind>,
   options: HandleOptions = {},
@@ -50,7 +50,7 @@ export async function record<const Kind extends HandledKind>(
  * of another version or another specialist.
  */
 export async function replay(
-  definition: SpecialistDefinition,
+  definition: GivenSpecialist,
   recording: RunRecording,
   options: Omit<HandleOptions, "state" | "now" | "steps"> = {},
 ): Promise<Handled> {

@@ -1,4 +1,5 @@
 /** Options of a simulated run: specialists, duration, network and faults. */
+import type { ModelConfig } from "../config/model-settings.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Assumptions } from "../local-network/assumptions.ts";
@@ -30,8 +31,13 @@ export interface SimulateOptions {
   readonly assume?: Partial<Assumptions>;
   /** The network also delivers webhooks, if its endpoint set has them. Default false. */
   readonly webhooks?: boolean;
-  /** Stands in for models and other services. Default: refuses every call. */
+  /** Answers `act.fetch`. Default: refuses every call. */
   readonly fetch?: typeof globalThis.fetch;
+  /**
+   * Models by name, mostly one of `scriptedModel`. They are asked over HTTP while virtual time stands still; no key is sent. Each model that
+   * a behaviour asks has to be given (`model_missing`).
+   */
+  readonly models?: { readonly [name: string]: ModelConfig };
   /** The first process dies at this boundary, counted from 0: for tests that crash a flow at each of its points in turn. */
   readonly crashAt?: number;
   /** Ends the run at the first violation. Default true. */

@@ -2,11 +2,12 @@
 import { Misconfigured } from "../core/errors.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
 import { checkDefinition } from "./given-in-test.ts";
-import { createSpecialist } from "../specialist/specialist.ts";
+import { createSpecialist, type Specialist } from "../specialist/specialist.ts";
 import type { FaultRates } from "./faults.ts";
 import type { Violation } from "./oracle.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
-import { DEFAULT_SEED, openStage } from "./stage.ts";
+import { DEFAULT_SEED, openStage, type Stage } from "./stage.ts";
+import { modelInTest, openStagedModels, requireModels } from "./staged-models.ts";
 import type { SimulationStats } from "./stats.ts";
 
 /** The result of a simulation: whether every promise held, each violation, and its numbers. */
@@ -42,7 +43,21 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
   options.specialists.forEach(checkDefinition);
   const specialists = options.specialists.map((given) => ("deadlineMs" in given ? given : createSpecialist(given)));
   if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist to simulate, got none");
-  const stage = openStage(options, specialists);
+  requireModels(specialists, options.models ?? {}, modelInTest);
+  const models = options.models && (await openStagedModels(options.models));
+  try {
+    return await simulateOn(openStage({ ...options, models }, specialists), options, { specialists, spanMs });
+  } finally {
+    await models?.close();
+  }
+}
+
+interface Course {
+  readonly specialists: readonly Specialist[];
+  readonly spanMs: number;
+}
+
+async function simulateOn(stage: Stage, options: SimulateOptions, { specialists, spanMs }: Course): Promise<Simulation> {
   const { clock, network, crowd, faultSchedule, machine, oracle, liveness, tally, disk, trace } = stage;
   const began = clock.monotonic();
   let steps = 0;

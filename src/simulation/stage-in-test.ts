@@ -4,28 +4,28 @@ import { shippedProfile, type Profile } from "../contract/profile/profile.ts";
 import type { Job, Post } from "../contract/records.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
-import { DAY, durationMs, HOUR, MINUTE, showDuration, type Duration } from "../core/units.ts";
+import { CREDITS, DAY, durationMs, HOUR, MINUTE, showDuration, type Duration } from "../core/units.ts";
 import type { VirtualClock } from "../core/virtual-clock.ts";
-import { checkedDefinitions } from "../config/definitions.ts";
+import type { ModelConfig } from "../config/model-settings.ts";
 import { limitsOf } from "../gateway/permissions.ts";
 import { createGuardian, type Guardian } from "../guardian/guardian.ts";
 import type { Effect, RequestLine } from "../local-network/ground-truth.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
 import type { Intent } from "../outbox/intent.ts";
-import type { SpecialistDefinition } from "../specialist/definition.ts";
 import type { CrowdOptions } from "./background-traffic.ts";
 import type { CrowdJob } from "./crowd-words.ts";
 import { fetchOf, type FetchAnswers } from "./answering-fetch.ts";
-import { creditsCounted } from "./invariants.ts";
-import { checkDefinition, checkNames, type NamesOf } from "./given-in-test.ts";
+import { moneyCounted } from "./invariants.ts";
+import { checkNames, specialistsOf, type GivenSpecialist, type NamesOf } from "./given-in-test.ts";
 import { job, post } from "./sample-records.ts";
 import { SITUATIONS, UNHURRIED, type Setting, type Situation } from "./situation.ts";
 import { openStage, type Stage } from "./stage.ts";
+import { modelInTest, openStagedModels, requireModels, type StagedModels } from "./staged-models.ts";
 import { createStagePromises, type StagePromises } from "./stage-promises.ts";
 
 /** Options of a stage: the specialists under test, and the network on which they live. */
 export interface TestStageOptions {
-  readonly specialists: readonly SpecialistDefinition[];
+  readonly specialists: readonly GivenSpecialist[];
   /** Default `"empty"`: nobody else acts but for the test. */
   readonly situation?: Situation;
   /** The same seed gives the same run. Default 1. */
@@ -37,6 +37,11 @@ export interface TestStageOptions {
   readonly webhooks?: boolean;
   /** Answers `act.fetch`. Default: refuses every request (`no_fetch`). */
   readonly fetch?: FetchAnswers;
+  /**
+   * Models by name, mostly one of `scriptedModel`. They are asked over HTTP while virtual time stands still; no key is sent. Each model that
+   * a behaviour asks has to be given (`model_missing`).
+   */
+  readonly models?: { readonly [name: string]: ModelConfig };
   /** Others who post, reply and offer jobs all the time. Default: nobody. */
   readonly crowd?: CrowdOptions;
 }
@@ -71,8 +76,8 @@ export interface TestStage extends StagePromises, AsyncDisposable {
   approve(intent: { readonly id: string }): Promise<void>;
   /** The actions decided so far, oldest first: the last 10,000. */
   intents(handle?: string): Promise<readonly StageIntent[]>;
-  /** Credits that are spent or held. */
-  spent(handle?: string): number;
+  /** Amount that is spent or held, in units of the currency: `"usd"` for models. Default credits. */
+  spent(handle?: string, currency?: string): number;
   /** The requests that reached the network, by its own record, oldest first: the last 100,000. */
   requests(handle?: string): readonly RequestLine[];
   /** The writes that took effect, by the network's own record, oldest first. */
@@ -88,6 +93,7 @@ const OPTIONS: NamesOf<TestStageOptions> = {
   profile: true,
   webhooks: true,
   fetch: true,
+  models: true,
   crowd: true,
 };
 const KEPT_REQUESTS = 100_000;
@@ -98,22 +104,24 @@ const VISITOR = "ada";
 
 /** Opens a stage, on which the specialists have just started. End it by `stop`, or by `await using`. */
 export async function stage(options: TestStageOptions): Promise<TestStage> {
-  const { situation = "empty", set = "b", specialists: definitions, fetch: _answers, crowd, ...rest } = options;
+  const { situation = "empty", set = "b", specialists: definitions, fetch: _answers, models: given, crowd, ...rest } = options;
   if (!Array.isArray(definitions) || definitions.length === 0)
     throw new Misconfigured("specialists_empty", "expected at least one specialist on the stage, got none");
-  definitions.forEach(checkDefinition);
   checkNames(options, OPTIONS);
   if (!Object.hasOwn(SITUATIONS, situation))
     throw new Misconfigured("option_invalid", `there is no situation ${JSON.stringify(situation)}`, {
       expected: `one of ${Object.keys(SITUATIONS).join(", ")}`,
     });
-  const specialists = checkedDefinitions(definitions);
+  const specialists = specialistsOf(definitions);
   const { residents, assume, faults = [] }: Setting = SITUATIONS[situation];
   const profile = options.profile ?? shippedProfile(set);
   for (const { tier } of specialists) limitsOf(tier, profile); // throws for a tier that the network does not have
+  requireModels(specialists, given ?? {}, modelInTest);
+  const models = given && (await openStagedModels(given));
   const opened = openStage(
     {
       ...rest,
+      models,
       set,
       specialists,
       faults: "none",
@@ -132,13 +140,13 @@ export async function stage(options: TestStageOptions): Promise<TestStage> {
   network.start();
   if (crowd !== undefined) opened.crowd.start();
   machine.boot();
-  const staged = createTestStage(opened, handles, set);
+  const staged = createTestStage(opened, handles, set, models);
   await staged.advance(MINUTE);
   if (machine.runtime()?.phase !== "working") throw new Error(`the specialists did not start: ${opened.tally.errors().join("; ")}`);
   return staged;
 }
 
-function createTestStage(opened: Stage, handles: readonly string[], set: EndpointSet): TestStage {
+function createTestStage(opened: Stage, handles: readonly string[], set: EndpointSet, models: StagedModels | undefined): TestStage {
   const { clock, network, machine, disk, oracle } = opened;
   let stopped: Promise<void> | undefined;
   const visit = createVisitors(network, set, () => clock.now());
@@ -174,6 +182,7 @@ function createTestStage(opened: Stage, handles: readonly string[], set: Endpoin
     await clock.run(machine.stop(), HOUR);
     await clock.run(network.stop());
     disk.close();
+    await models?.close();
   };
   const staged: Omit<TestStage, keyof StagePromises> = {
     clock,
@@ -199,7 +208,7 @@ function createTestStage(opened: Stage, handles: readonly string[], set: Endpoin
         await person.approve({ id, hash: approval?.hash ?? "" });
       }),
     intents,
-    spent: (handle) => own(handle).reduce((sum, one) => sum + creditsCounted(disk.db, one), 0),
+    spent: (handle, currency = CREDITS) => own(handle).reduce((sum, one) => sum + moneyCounted(disk.db, one, currency), 0),
     requests,
     effects,
     stop: () => (stopped ??= stop()),

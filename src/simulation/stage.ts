@@ -22,6 +22,7 @@ import { createNetworkTransport } from "./network-transport.ts";
 import { createLiveness, type Liveness } from "./liveness.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
+import type { StagedModels } from "./staged-models.ts";
 import { createStats, type Counting } from "./stats.ts";
 import { createTrace, type Trace } from "./trace.ts";
 
@@ -54,8 +55,11 @@ interface Conditions {
   outage: boolean;
 }
 
-/** Options of a run, and the requests that the network's own record keeps (default 1,000). */
-export type StageOptions = SimulateOptions & { readonly keptRequests?: number };
+/** Options of a run, the requests that the network's own record keeps (default 1,000), and models that are open. */
+export type StageOptions = Omit<SimulateOptions, "models"> & {
+  readonly keptRequests?: number;
+  readonly models?: StagedModels | undefined;
+};
 
 export function openStage(options: StageOptions, specialists: readonly Specialist[]): Stage {
   const { seed = DEFAULT_SEED, set = "b" } = options;
@@ -144,7 +148,7 @@ function openNetwork({ residents, assume, keptRequests = 1_000 }: StageOptions, 
 }
 
 interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "oracle" | "liveness"> {
-  readonly options: SimulateOptions;
+  readonly options: StageOptions;
   readonly specialists: readonly Specialist[];
   readonly random: Random;
   readonly profile: Profile;
@@ -167,7 +171,7 @@ const RECEIVER: ReceiverSettings = {
 
 function createSimulatedMachine(scene: Scene): Machine {
   const { options, specialists, clock, random, profile, network, keys, conditions, disk, tally, oracle, liveness, note } = scene;
-  const set = options.set ?? "b";
+  const { set = "b", models } = options;
   const intentHeader = intentHeaderOf(profile);
   const transport = createNetworkTransport({
     clock,
@@ -207,6 +211,9 @@ function createSimulatedMachine(scene: Scene): Machine {
     }),
     announcer,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...(models === undefined
+      ? {}
+      : { models: { settings: models.settings, send: (request) => clock.outside(() => models.send(request)) } }),
     ...(options.webhooks === true ? { receiver: RECEIVER } : {}),
     crashAt: options.crashAt,
     crashes: () => conditions.rates.crashes,

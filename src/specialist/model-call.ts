@@ -87,7 +87,7 @@ export function askingBy(
     const answered = await step(`model:${++questions}`, async (signal) => {
       if (ask === undefined)
         throw new Refused("model_missing", `nothing answers the model "${call.model}" here`, {
-          hint: 'in a test, give the option models, or the result of its step: steps: { "model:1": … }',
+          hint: 'in a test, give the option models, or the result of its step: steps: { "model:1": … }; for retinue rehearse, models: { … } in its file, or --ask-models',
         });
       const result = await ask(call, signal);
       if ("value" in result) return result.value as object;

@@ -1,13 +1,15 @@
 /** `retinue rehearse` and `log --record`: an event of a real store, handled once more, with nothing sent or stored. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { asEventId, asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { scriptedModel } from "../../src/testing.ts";
 import { inProcess } from "../harness/cli.ts";
 import { project, type Project } from "../harness/project.ts";
+import { spentBy } from "../harness/spent-by.ts";
 
 const DEFINITION = `
 export default {
@@ -233,4 +235,77 @@ test("a tool is answered by the recording, and refused without an answer", async
   expect(JSON.parse((await rehearse()).stdout)).toMatchObject({ ok: true, intents: [{ input: { content: "sunny" } }] });
   write("event.json", JSON.stringify(EVENT));
   expect(JSON.parse((await rehearse()).stdout)).toMatchObject({ ok: false, error: { code: "no_tool" } });
+});
+
+describe("a model-driven specialist", () => {
+  const HELPER = `
+import { answer } from "retinue/model";
+export default {
+  handle: "helper",
+  may: ["posts.reply"],
+  spend: { perDay: { currency: "usd", micros: 1_000_000 } },
+  instructions: "Answer questions about tea.",
+  on: { "mention.created": answer({ model: "small" }) },
+};
+`;
+  const MENTION = {
+    recording: 1,
+    event: {
+      id: "mention.created:post_9",
+      kind: "mention.created",
+      at: Date.UTC(2026, 10, 21),
+      payload: { kind: "post", id: "post_9", content: "How long does green tea steep?", raw: {} },
+    },
+  };
+  const rehearsed = async (address: string, file: object, ...args: readonly string[]) => {
+    const small = { provider: "openai-compatible", address, context: 8_192, prices: { input: 1, output: 2 } };
+    const made = project({
+      "agents/helper.mjs": HELPER,
+      "retinue.config.json": JSON.stringify({ models: { small } }),
+      "event.json": JSON.stringify({ ...MENTION, ...file }),
+    });
+    const ended = await inProcess(["rehearse", "helper", "event.json", ...args], { cwd: made.root });
+    return { ...ended, ...made };
+  };
+  const NOWHERE = "http://127.0.0.1:9/v1";
+
+  test("it is not asked unasked: the way to an answer is told", async () => {
+    const { code, stdout } = await rehearsed(NOWHERE, {});
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/nothing answers the model "small" here\n +try [^\n]*--ask-models/);
+  });
+
+  test("a reply in the file stands for it", async () => {
+    const { code, stdout, root } = await rehearsed(NOWHERE, { models: { small: "Two minutes." } });
+    expect([code, stdout]).toEqual([0, expect.stringContaining("would do posts.reply post_9\n  │ Two minutes.")]);
+    expect(stdout).toContain("nothing was sent or stored\n");
+    expect(existsSync(join(root, ".retinue/store.sqlite"))).toBe(false);
+  });
+
+  test("with --ask-models the real one is asked each time, and what it cost counts in the store", async () => {
+    await using model = await scriptedModel(["Two minutes.", "Three minutes."]);
+    const { code, stdout, root } = await rehearsed(model.address, {}, "--ask-models");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("│ Two minutes.")]);
+    expect(stdout).toContain("nothing was sent or stored, but for the questions to models and their money");
+    const again = await inProcess(["rehearse", "helper", "event.json", "--ask-models"], { cwd: root });
+    expect(again.stdout).toContain("│ Three minutes.");
+    const clock = systemClock();
+    const store = openSqliteStore({ path: join(root, ".retinue/store.sqlite"), clock, random: seededRandom(1) });
+    expect(await spentBy(store, asHandle("helper"), clock.now())).toMatchObject([{ currency: "usd", heldMicros: 0, postedMicros: 280 }]);
+    await store.close();
+  });
+
+  test("a halted specialist asks no model, and a store in use is left alone", async () => {
+    await using model = await scriptedModel("Two minutes.");
+    const { root } = await rehearsed(model.address, {}, "--ask-models");
+    expect(await inProcess(["halt", "--reason", "a test"], { cwd: root })).toMatchObject({ code: 0 });
+    const halted = await inProcess(["rehearse", "helper", "event.json", "--ask-models"], { cwd: root });
+    expect([halted.code, halted.stdout]).toEqual([1, expect.stringContaining("halted: a test")]);
+    expect(halted.stdout).not.toContain("│"); // a wait has no place in the code
+    const store = openSqliteStore({ path: join(root, ".retinue/store.sqlite"), clock: systemClock(), random: seededRandom(1) });
+    const beside = await inProcess(["rehearse", "helper", "event.json", "--ask-models"], { cwd: root });
+    await store.close();
+    expect([beside.code, beside.stderr]).toEqual([1, expect.stringContaining("another runtime uses")]);
+    expect(model.requests).toHaveLength(1);
+  });
 });

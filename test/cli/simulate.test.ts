@@ -65,6 +65,35 @@ test("requests of a definition are answered by a file, in turn, and one without 
   expect(Object.keys(refused["failures"] as object)).toEqual([expect.stringContaining("give --fetch <file>")]);
 });
 
+const TEA_HELPER = `import { defineSpecialist } from "retinue";
+import { answer } from "retinue/model";
+export default defineSpecialist({ handle: "helper", tier: "starter", watch: { feed: { from: "start" } }, may: ["posts.reply"],
+  instructions: "Answer questions about tea.", on: { "post.created": answer({ model: "small" }) } });`;
+const SMALL = `import { defineConfig } from "retinue";
+export default defineConfig({ models: { small:
+  { provider: "openai-compatible", address: "http://127.0.0.1:9/v1", context: 8192, prices: { input: 0, output: 0 } } } });`;
+
+test("no real model is asked: a file answers for it, and without one the way is told", LONG, async () => {
+  const files = {
+    "agents/helper.ts": TEA_HELPER,
+    "retinue.config.ts": SMALL,
+    "crowd.yaml": "posts: [How long does tea steep?, What is tea?]\npostsPerHour: 6\n",
+    "replies.yaml": "small:\n  - Two minutes.\n  - NOTHING\n  - {status: 503, text: busy}\n",
+    "wrong.yaml": "small: [1]\n",
+  };
+  const args = ["--for", "3h", "--crowd", "crowd.yaml"];
+  const refused = await simulated(files, ...args);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringMatching(/"helper" asks the model "small", and no real one is asked here[^]*try +give its replies by --models <file>/),
+  ]);
+  expect((await simulated(files, ...args, "--models", "wrong.yaml")).stderr).toMatch(
+    /small\[0\]: expected a text, or a reply: [^]*wrong\.yaml:1/,
+  );
+  const answered = json((await simulated(files, ...args, "--models", "replies.yaml", "--json")).stdout);
+  expect(answered).toMatchObject({ ok: true, failures: {}, undecided: [], intents: { "posts.reply confirmed": expect.any(Number) } });
+});
+
 test("all mistakes in the files are named at once, with their lines", async () => {
   const files = {
     "agents/greeter.ts": GREETER,

@@ -27,6 +27,11 @@ test.each<[string, string, object]>([
   ],
   ["a missing file", 'import "./none.ts";', { code: "import_failed", hint: "fix the import, or install the package" }],
   ["a missing package", 'import "no-such-package-here";', { code: "import_failed" }],
+  [
+    "one of our functions that is not imported",
+    'export default defineSpecialist({ handle: "scout" });',
+    { code: "definition_threw", hint: 'import it: import { defineSpecialist } from "retinue";' },
+  ],
   ["CommonJS", "module.exports = {};", { code: "definition_threw", hint: expect.stringContaining("ES modules") as string }],
   [
     "an error",

@@ -1,6 +1,6 @@
 /** The console's interface over real HTTP: reads, orders with who was first, exports, and streams; each bad input is refused or bounded. */
 import { get, type IncomingMessage } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { isObject, parseJson, textIn } from "../../src/core/json.ts";
 import { DAY, SECOND } from "../../src/core/units.ts";
@@ -149,9 +149,9 @@ test("a body that is too large or no JSON is refused", async () => {
 });
 
 /** An open stream, with the text that came so far. */
-async function stream(desk: ConsoleDesk, { cookie }: Session, headers: { readonly [name: string]: string } = {}) {
+async function stream(desk: ConsoleDesk, { cookie }: Session, headers: { readonly [name: string]: string } = {}, path = "/api/live") {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const request = get(`${desk.url}/api/live`, { agent: false, headers: { cookie, ...headers } }, resolve).on("error", reject);
+    const request = get(`${desk.url}${path}`, { agent: false, headers: { cookie, ...headers } }, resolve).on("error", reject);
     onTestFinished(() => void request.destroy());
   });
   let text = "";
@@ -187,6 +187,15 @@ test("300 open pages are bounded: those beyond are told so, and orders go on", {
   expect((await desk.order(session, "approve", { id: "p1", hash })).status).toBe(200);
 });
 
+/** A connection that asks for an export, and reads nothing of it. */
+function silentExport(desk: ConsoleDesk, { cookie }: Session): Socket {
+  const { hostname, port } = new URL(desk.url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.write(`GET /api/log/export HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncookie: ${cookie}\r\n\r\n`);
+  return socket.pause();
+}
+
 test("a reader that stops reading an export asks the store for no more, and pages stay live", { timeout: 20 * SECOND }, async () => {
   let asked = 0;
   const entry: ActionEntry = { about: "action", seq: 1, id: "a", at: 0, handle: "scout", operation: "posts.create", state: "confirmed" };
@@ -194,11 +203,7 @@ test("a reader that stops reading an export asks the store for no more, and page
   const desk = await consoleDesk(undefined, { guardianOf: (guardian) => ({ ...guardian, log: endless }) });
   const session = await desk.login();
   const other = await stream(desk, session);
-  const { hostname, port } = new URL(desk.url);
-  const silent = connect(Number(port), hostname);
-  onTestFinished(() => void silent.destroy());
-  silent.write(`GET /api/log/export HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncookie: ${session.cookie}\r\n\r\n`);
-  silent.pause();
+  const silent = Array.from({ length: 4 }, () => silentExport(desk, session));
   await expect.poll(() => asked).toBeGreaterThan(0);
   // A megabyte a page: as many as the buffers of a connection take.
   let before = -1;
@@ -206,9 +211,13 @@ test("a reader that stops reading an export asks the store for no more, and page
     before = asked;
     for (let i = 0; i < 20; i++) await desk.ask("/healthz");
   }
-  expect(asked).toBeLessThan(30);
+  expect(asked).toBeLessThan(silent.length * 30);
+  const refused = await reading(desk, session)("/api/log/export");
+  expect([refused.status, codeOf(refused)]).toEqual([503, "exports_full"]);
   desk.announcer.emit("job", { at: Date.now(), handle: "scout", job: "j", state: "paid" });
   await expect.poll(other.text).toContain('"handles":["scout"]');
+  for (const socket of silent) socket.destroy();
+  await expect.poll(async () => (await stream(desk, session, {}, "/api/log/export")).status).toBe(200);
 });
 
 test("an approval that ran out is over, whoever answers", async () => {

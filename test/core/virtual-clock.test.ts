@@ -1,10 +1,29 @@
 /** Virtual time: order, promises, and ends. */
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { sleep } from "../../src/core/clock.ts";
 import { DAY, HOUR } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 
 describe("a virtual clock", () => {
+  it("stands still while work is done that takes real time, one work after the other", async () => {
+    const clock = virtualClock(0);
+    const seen: string[] = [];
+    const works = ["first", "second"].map((name, at) =>
+      clock.outside(async () => {
+        seen.push(`${name} begins`);
+        for (let turn = 0; turn < 20 - 10 * at; turn++) await setImmediate();
+        seen.push(`${name} ends`);
+      }),
+    );
+    clock.after(1, () => void seen.push("a timer"));
+    await clock.advance(5);
+    expect(seen).toEqual(["first begins", "first ends", "second begins", "second ends", "a timer"]);
+    await Promise.all(works);
+    const failing = clock.outside(() => Promise.reject(new Error("no answer")));
+    await Promise.all([expect(failing).rejects.toThrow("no answer"), clock.advance(1)]);
+  });
+
   it("runs timers by their time, equal ones in the order they were set, and settles promises between", async () => {
     const clock = virtualClock(0);
     const seen: string[] = [];

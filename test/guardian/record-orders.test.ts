@@ -94,3 +94,21 @@ test("each order is announced once it has its row, and so is one that was refuse
     { handle: "", who: PROGRAM.who, what: "retry", subject: "nobody", code: "nothing_parked" },
   ]);
 });
+
+test("an answer that comes second by a moment hears who was first", async () => {
+  const here = desk();
+  const { store, clock, on } = here;
+  await on(propose(store, { id: "i1", input: { content: "hello" }, now: clock.now() }));
+  const overtaken: typeof store = {
+    ...store,
+    async decideApproval() {
+      await guardianOf(here).reject({ id: "i1" });
+      return false;
+    },
+  };
+  const late = createGuardian({ store: overtaken, clock, members: async () => [], caller: { who: "anna", from: "console" } });
+  await expect(on(late.reject({ id: "i1" }))).rejects.toMatchObject({
+    code: "approval_over",
+    message: "i1 can no longer be answered: it was rejected, by mina, 2026-11-21T00:00:00.000Z",
+  });
+});

@@ -1,12 +1,13 @@
 /** The real runtime in real time: one model-driven specialist on a local network without sockets, its model over real HTTP. */
 import { onTestFinished } from "vitest";
 import { createKeys } from "../../src/client/auth.ts";
+import { loadDefinition } from "../../src/config/definitions.ts";
 import { checkedModels, type ModelConfig } from "../../src/config/model-settings.ts";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { asEventId, asHandle } from "../../src/core/ids.ts";
 import type { Json } from "../../src/core/json.ts";
-import { createLogger, type LogLine } from "../../src/core/log.ts";
+import { createLogger, silentLogger, type LogLine } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { Scrubber } from "../../src/core/scrubber.ts";
 import { Secret } from "../../src/core/secret.ts";
@@ -16,7 +17,8 @@ import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import type { LocalNetwork } from "../../src/local-network/options.ts";
 import { createRuntime, type Runtime } from "../../src/runtime/runtime.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
-import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { createSpecialist, type Specialist } from "../../src/specialist/specialist.ts";
+import { createWorkerPool } from "../../src/handlers/worker/worker-pool.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { scriptedModel, type Script, type ScriptedModel } from "../../src/testing.ts";
@@ -43,7 +45,8 @@ export interface ModelTown {
 }
 
 export interface ModelTownOptions {
-  readonly definition: Omit<SpecialistDefinition, "handle" | "tier">;
+  /** A file is run in a thread of its own. */
+  readonly definition: Omit<SpecialistDefinition, "handle" | "tier"> | { readonly file: string };
   readonly script: Script;
   readonly config?: Partial<ModelConfig>;
   readonly before?: (store: Store) => Store;
@@ -51,6 +54,12 @@ export interface ModelTownOptions {
 }
 
 const HELPER = asHandle("helper");
+
+async function loaded(file: string): Promise<Specialist> {
+  const { definition, problems } = await loadDefinition(file);
+  if (definition === undefined) throw new Error(JSON.stringify(problems));
+  return definition.specialist;
+}
 
 export async function modelTown({
   definition,
@@ -72,9 +81,11 @@ export async function modelTown({
   const scrubber = new Scrubber();
   scrubber.add(new Secret(key));
   const log: LogLine[] = [];
-  const specialist = createSpecialist({ handle: HELPER, tier: "pro", ...definition });
+  const isolation = "file" in definition ? createWorkerPool({ clock, log: silentLogger() }) : undefined;
+  if (isolation !== undefined) onTestFinished(() => isolation.close());
   const runtime = createRuntime({
-    specialists: [specialist],
+    specialists: ["file" in definition ? await loaded(definition.file) : createSpecialist({ handle: HELPER, tier: "pro", ...definition })],
+    ...(isolation && { isolation }),
     profile: shippedProfile("b"),
     baseUrl: "http://network/v1",
     store,

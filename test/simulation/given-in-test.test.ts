@@ -1,7 +1,10 @@
 /** A mistake in a user's test is taught where types are not checked, as under Node's own runner: no test passes because it tests nothing. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { defineSpecialist } from "../../src/index.ts";
-import { handle, job, post, record, replay, simulate, stage } from "../../src/testing.ts";
+import { handle, job, loadSpecialist, post, record, replay, scriptedModel, simulate, stage } from "../../src/testing.ts";
+import { project } from "../harness/project.ts";
 
 const hello = defineSpecialist({
   handle: "hello",
@@ -92,4 +95,20 @@ test("no time passes on a stage that has ended", async () => {
   const town = await stage({ specialists: [hello] });
   await town.stop();
   await expect(town.advance("1h")).rejects.toThrow("the stage has ended");
+});
+
+test("a specialist that no test can import is loaded from its file, and each mistake in it is told", async () => {
+  const { root } = project({
+    "agents/guide.md": "---\nhandle: guide\nmay: [posts.reply]\nmodel: small\n---\nAnswer questions about trains.\n",
+    "agents/wrong.md": "---\nhandle: guide\nmya: [posts.reply]\n---\n",
+  });
+  const guide = await loadSpecialist(pathToFileURL(join(root, "agents/guide.md")));
+  await using model = await scriptedModel("At nine.");
+  const models = { small: model.settings() };
+  const { intents } = await handle(guide, "mention.created", post({ content: "When?" }), { models });
+  expect(intents).toMatchObject([{ operation: "posts.reply", input: { content: "At nine." } }]);
+  expect(model.requests[0]?.instructions).toContain("Answer questions about trains.");
+  await using town = await stage({ specialists: [guide], models });
+  expect(await town.intents()).toEqual([]);
+  await expect(loadSpecialist(join(root, "agents/wrong.md"))).rejects.toMatchObject({ code: "key_unknown" });
 });

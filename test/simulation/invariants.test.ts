@@ -2,12 +2,14 @@ import { expect, test } from "vitest";
 import { canBecome, FINAL, INTENT_STATES, type IntentState } from "../../src/outbox/intent.ts";
 import { installInvariants } from "../../src/simulation/invariants.ts";
 import { createMirror } from "../../src/simulation/mirror.ts";
+import { microDollars } from "../../src/core/units.ts";
+import { createSpecialist, type Specialist } from "../../src/specialist/specialist.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 
-function judgedBy(act: (db: ReturnType<typeof openDatabase>["db"]) => void): readonly string[] {
+function judgedBy(act: (db: ReturnType<typeof openDatabase>["db"]) => void, specialists: readonly Specialist[] = []): readonly string[] {
   const { db, close } = openDatabase(MEMORY);
   createMirror(db);
-  const invariants = installInvariants(db, []);
+  const invariants = installInvariants(db, specialists);
   act(db);
   const notes = invariants.read().map(({ what }) => what);
   close();
@@ -46,4 +48,19 @@ test("the judge lets only what is over be forgotten", () => {
       }).length > 0,
   );
   expect(kept).toEqual(INTENT_STATES.filter((state) => !FINAL.includes(state)));
+});
+
+test("a cap is judged in its own currency, and a question that cost nothing frees its money", () => {
+  const held = (amount: number, currency: string) =>
+    judgedBy(
+      (db) => {
+        db.prepare(
+          "INSERT INTO main.hold (id, specialist, currency, amount, starts, state, held_at, expires_at) VALUES ('model:small:1', 'scout', ?, ?, '{}', 'open', 1, 2)",
+        ).run(currency, amount);
+        db.exec("UPDATE main.hold SET state = 'released'");
+      },
+      [createSpecialist({ handle: "scout", spend: { perDay: microDollars(500) } })],
+    );
+  expect([held(500, "usd"), held(501, "credits")]).toEqual([[], []]);
+  expect(held(501, "usd")).toEqual(["scout holds and has spent more in 24 h than its cap of a day"]);
 });

@@ -95,6 +95,21 @@ test("a read sees every write that was answered before it, and those of the same
   await writing;
 });
 
+test("the process goes on while a read runs", async () => {
+  const store = opened();
+  await store.putEvents({ events: Array.from({ length: 20_000 }, (_, n) => event(`${n}`)) }, clock.now());
+  await store.reads.handles(); // the thread is there, and the rows are committed
+  const turnsOf = async (read: Promise<unknown>): Promise<number> => {
+    let turns = 0;
+    const done = read.then(() => "read");
+    for (let first; first !== "read"; turns++)
+      first = await Promise.race([done, new Promise<string>((resolve) => void setImmediate(resolve, "turn"))]);
+    return turns;
+  };
+  expect(await turnsOf(store.backlog())).toBe(1);
+  expect(await turnsOf(store.reads.backlog())).toBeGreaterThan(20);
+});
+
 test("a store in memory, and one that nobody gave a thread, read in the process", async () => {
   for (const path of [":memory:", storeFile()]) {
     const store = openSqliteStore({ path, clock, random: seededRandom(1), readsBeside: path === ":memory:" });
@@ -158,6 +173,16 @@ test("reads beyond the bound are refused, and a closed store has none that wait"
   const rest = Promise.allSettled(reads.slice(0, 256));
   await one.close();
   expect((await rest).every(({ status }) => status === "rejected")).toBe(true);
+});
+
+test("a read after the store was closed is refused, and keeps no thread and no timer", async () => {
+  const path = storeFile();
+  openDatabase(path).close();
+  const { time, reader: one, read } = reader(path);
+  expect(await read()).toBe(0);
+  await one.close();
+  await expect(read()).rejects.toMatchObject({ code: "read_failed", message: expect.stringContaining("closed") as string });
+  expect([one.isOpen, time.pending()]).toEqual([false, 0]);
 });
 
 test("a store that can no longer be written still answers with what is on disk", async () => {

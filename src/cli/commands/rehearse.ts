@@ -16,8 +16,10 @@ import { shownHandling, toolsOf, type Handled, type HandledIntent } from "../../
 import { handleOnce } from "../../simulation/one-handling.ts";
 import type { HandlerRead, ReadCall } from "../../specialist/run-request.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
+import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
+import { openRehearsedModels } from "../rehearsed-models.ts";
 import { placeText } from "../show-failures.ts";
 import { linesOf, say } from "../text.ts";
 
@@ -26,9 +28,20 @@ export const command: Command = {
   arguments: "<handle> <event>",
   describe:
     "Handles one event once, with the definition as it is now, and shows its actions, reads and steps. It sends nothing and stores nothing. " +
-    "The event is a file that log --record wrote, or the id of an event in the store; reads and requests are answered by the file.",
-  options: [OPTIONS.config, OPTIONS.agents, OPTIONS.set, OPTIONS.profile, OPTIONS.store],
-  examples: ["retinue rehearse hello event.json", "retinue rehearse hello post.created:post_7"],
+    "The event is a file that log --record wrote, or the id of an event in the store; reads, requests and models are answered by the file.",
+  options: [
+    OPTIONS.config,
+    OPTIONS.agents,
+    OPTIONS.set,
+    OPTIONS.profile,
+    OPTIONS.store,
+    { flags: "--ask-models", describe: "asks the real models: their money is held, and counts in the store" },
+  ],
+  examples: [
+    "retinue rehearse hello event.json",
+    "retinue rehearse hello post.created:post_7",
+    "retinue rehearse helper mention.created:post_9 --ask-models",
+  ],
   async run(context) {
     const { args, clock } = context;
     const [handle = "", given = ""] = args;
@@ -44,24 +57,27 @@ export const command: Command = {
     const { event, account, state, reads = [], steps = {} } = recording;
     const now = event.at ?? clock.now();
     const scrubber = scrubberOf(config, specialist);
+    const asksReal = flagOption(context.options, "askModels");
+    await using models = await openRehearsedModels(config, clock, { asksReal, replies: recording.models });
     const handled = await handleOnce({
       specialist,
       event: { kind: event.kind, payload: event.payload, ...(event.id === undefined ? {} : { id: event.id }) },
       profile,
       clock: { ...clock, now: () => now, monotonic: () => 0 },
-      accountId: account ?? specialist.id,
+      accountId: account ?? specialist.id ?? `agent_${handle}`, // any id but that of the author
       state,
       steps,
       read: answerReads(reads),
       callTool: toolsOf(recording.tools),
       fetch: fetchOf(recording.fetch),
       scrubber,
+      ...models.parts,
     });
     const shown = shownHandling(handled, now);
     return show(
       context,
       specialist,
-      { ...shown, event: event.id ?? event.kind, before: state ?? specialist.initialState },
+      { ...shown, event: event.id ?? event.kind, before: state ?? specialist.initialState, asksReal },
       handled.failure,
       scrubber,
     );
@@ -105,12 +121,14 @@ function answerReads(answers: NonNullable<RecordingFile["reads"]>): (call: ReadC
 interface Rehearsed extends Handled {
   readonly event: string;
   readonly before: JsonObject;
+  /** Real models were asked, if the handler asked any. */
+  readonly asksReal: boolean;
 }
 
 function show(context: Context, { handle }: Specialist, rehearsed: Rehearsed, failure: unknown, scrubber: Scrubber): ExitCode {
   const { out, cwd, clock } = context;
   const { paint } = out;
-  const { event, before, intents, reads, steps, log, state } = rehearsed;
+  const { event, before, intents, reads, steps, log, state, asksReal } = rehearsed;
   const list = (title: string, lines: readonly (() => void)[]): void => {
     if (lines.length === 0) return;
     out.line(paint.bold(title));
@@ -157,7 +175,7 @@ function show(context: Context, { handle }: Specialist, rehearsed: Rehearsed, fa
     if (hint !== undefined) out.line(say`  ${paint.dim("try")} ${hint}`);
     if (error.stack !== undefined) out.quote(error.stack);
   }
-  out.line(paint.dim("nothing was sent or stored"));
+  out.line(paint.dim(`nothing was sent or stored${asksReal ? ", but for the questions to models and their money" : ""}`));
   const told =
     error === undefined
       ? {}

@@ -1,12 +1,14 @@
 /** `retinue simulate`: virtual days and weeks of the specialists, with seeded faults, and the promises checked after every step. */
-import { readAnswers, readCrowd, type ReadFile } from "../../config/simulation-files.ts";
+import { readAnswers, readCrowd, readReplies, type ReadFile } from "../../config/simulation-files.ts";
 import type { Problem } from "../../config/problem.ts";
 import { planCast } from "../../runtime/launch.ts";
 import { defined } from "../../core/defined.ts";
 import { DAY, HOUR, MINUTE, showDuration } from "../../core/units.ts";
 import { answeringFetch } from "../../simulation/answering-fetch.ts";
+import { scriptAnswers, type ModelReplies } from "../../simulation/scripted-answers.ts";
 import { simulate } from "../../simulation/simulate.ts";
 import { UNHURRIED } from "../../simulation/situation.ts";
+import { requireModels } from "../../simulation/staged-models.ts";
 import type { SimulationProgress } from "../../simulation/simulate-options.ts";
 import { choiceOption, durationOption, textOption, wholeOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
@@ -32,12 +34,14 @@ export const command: Command = {
     { flags: "--webhooks", describe: "the network also sends webhooks (Set B only)" },
     { flags: "--crowd <file>", describe: "the posts, replies and jobs of others, and how many come in an hour (YAML or JSON)" },
     { flags: "--fetch <file>", describe: "the answers to the definitions' own requests, by act.fetch (YAML or JSON)" },
+    { flags: "--models <file>", describe: "the replies of models, by name: no real model is asked (YAML or JSON)" },
   ],
   examples: [
     "retinue simulate",
     "retinue simulate --seeds 100 --for 1d",
     "retinue simulate --seed 4711 --faults all",
     "retinue simulate --for 1d --crowd crowd.yaml --fetch answers.yaml",
+    "retinue simulate --for 1d --models replies.yaml",
   ],
   async run(context) {
     const { out, clock, version, options, cwd, command: name } = context;
@@ -48,17 +52,23 @@ export const command: Command = {
     const webhooks = options["webhooks"] === true;
     const crowd = await readGiven(textOption(options, "crowd"), cwd, readCrowd);
     const answers = await readGiven(textOption(options, "fetch"), cwd, readAnswers);
+    const replies = await readGiven(textOption(options, "models"), cwd, readReplies);
     const config = await context.loadConfig();
     const { roster } = await planCast(config, clock);
-    const problems = [...crowd.problems, ...answers.problems];
+    const problems = [...crowd.problems, ...answers.problems, ...replies.problems];
     if (problems.length > 0) return misused(problems, context);
+    const specialists = roster.definitions.map(({ specialist }) => specialist);
+    const scripts: ModelReplies = replies.value ?? {};
+    requireModels(specialists, scripts, (name) => `give its replies by --models <file>, such as ${name}: [Two minutes., NOTHING]`);
     const report = createSimulationReport(out);
     const began = clock.monotonic();
     const working = showWorking(out, clock);
     for (let seed = first; seed < first + seeds; seed++) {
+      await using scripted = await scriptAnswers(scripts, config.models);
       const run = await simulate({
-        specialists: roster.definitions.map(({ specialist }) => specialist),
+        specialists,
         seed,
+        models: scripted.models,
         hours: virtualMs / HOUR,
         faults,
         webhooks,

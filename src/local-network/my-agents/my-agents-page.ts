@@ -87,6 +87,10 @@ const ACTIONS: Readonly<Record<string, Act>> = {
     network.decide(field(form, "approval"), form.get("approve") === "yes");
     return undefined;
   },
+  redeliver(network, form) {
+    network.redeliver(field(form, "delivery"));
+    return undefined;
+  },
 };
 
 /** A form value that cannot be used. */

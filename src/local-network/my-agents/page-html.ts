@@ -4,6 +4,7 @@ import type { LocalNetwork } from "../options.ts";
 
 /** Specialists and approvals shown on one page. */
 const MAX_SHOWN = 500;
+const MAX_DELIVERIES = 100;
 
 export function loginPage(notice = ""): string {
   return layout(
@@ -37,7 +38,8 @@ export function myAgentsPage(network: LocalNetwork, csrf: string, notice = ""): 
     <section><h2>Specialists</h2>
     ${agents.length === 0 ? "<p>None yet.</p>" : `<ul class="agents">${rows}</ul>${more}`}
     </section>
-    ${approvals(network, csrf)}`,
+    ${approvals(network, csrf)}
+    ${deliveries(network, csrf)}`,
   );
 }
 
@@ -65,12 +67,28 @@ function approvals(network: LocalNetwork, csrf: string): string {
   return `<section><h2>Waiting for you</h2><div class="wide"><table><thead><tr><th>Specialist</th><th>Action</th><th>Credits</th><th>What</th><th>Decision</th></tr></thead><tbody>${rows.join("\n")}</tbody></table></div></section>`;
 }
 
+function deliveries(network: LocalNetwork, csrf: string): string {
+  const all = network.deliveries();
+  if (all.length === 0) return "";
+  const rows = all.slice(-MAX_DELIVERIES).toReversed();
+  const count = rows.length < all.length ? `: the newest ${rows.length} of ${all.length}` : "";
+  const cells = rows.map(({ id, agent, type, createdAt, status, attempts }) => {
+    const last = attempts.at(-1);
+    const answer =
+      last === undefined ? "not sent yet" : last.status === 0 ? `no answer: ${last.reason ?? "no reason known"}` : `HTTP ${last.status}`;
+    const again = `<form method="post" action="/guardian/redeliver">${hidden("csrf", csrf)}${hidden("delivery", id)}<button aria-label="Redeliver ${escape(id)}">Redeliver</button></form>`;
+    return `<tr><td><code>${escape(id)}</code></td><td>@${escape(agent)}</td><td>${escape(type)}</td><td>${new Date(createdAt).toISOString()}</td><td>${status}</td><td>${escape(answer.slice(0, 200))}</td><td>${attempts.length}</td><td>${again}</td></tr>`;
+  });
+  return `<section><h2>Webhook deliveries${count}</h2><div class="wide"><table><thead><tr><th>Delivery</th><th>Specialist</th><th>Event</th><th>Queued</th><th>State</th><th>Last answer</th><th>Attempts</th><th></th></tr></thead><tbody>${cells.join("\n")}</tbody></table></div></section>`;
+}
+
 /** Shows a key for the only time. */
 export function keyPage(handle: string, key: string): string {
   return layout(
     "API key",
     `<p>The key of <strong>@${escape(handle)}</strong>. Copy it now: it is not shown again.</p>
     <p><code class="key">${escape(key)}</code></p>
+    <p>Retinue reads it from <code>RETINUE_KEY_${escape(handle.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_"))}</code>, in the environment or in <code>.env</code>.</p>
     <p><a href="/guardian">Back to My Agents</a></p>`,
   );
 }
@@ -105,7 +123,7 @@ function noticeBox(notice: string): string {
 
 function layout(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · local network</title><link rel="stylesheet" href="/guardian/style.css"></head>
+<title>${title} · Retinue, local network</title><link rel="stylesheet" href="/guardian/style.css"></head>
 <body><header><h1>${title}</h1></header><main>${body}</main></body></html>`;
 }
 

@@ -138,13 +138,16 @@ function createFailures(db: DatabaseSync): Pick<EventHistory, "failing" | "faile
   const failing = db.prepare(
     `SELECT ${eventColumns()}, failing.* FROM (${groups}) AS failing CROSS JOIN main.event ON event.seq = failing.latest`,
   );
+  // The columns are read for the page alone: a sort reads them for every row.
   const failures = db.prepare(`
     SELECT ${eventColumns()} FROM (
-      SELECT subject, max(failed_at) AS at FROM main.change INDEXED BY change_failed WHERE failed_at IS NOT NULL GROUP BY subject
-    ) AS failure JOIN main.event ON event.seq = failure.subject
-    WHERE at >= ?3 AND at <= ?4 AND (?1 IS NULL OR specialist = ?1) AND ${isOfKind("kind", "?2")}
-      AND ${allOccurIn(FAILURE_TEXT, "?6")}
-    ORDER BY at DESC, event.seq DESC LIMIT 0 + ?5`);
+      SELECT event.seq, at FROM (
+        SELECT subject, max(failed_at) AS at FROM main.change INDEXED BY change_failed WHERE failed_at IS NOT NULL GROUP BY subject
+      ) AS failure JOIN main.event ON event.seq = failure.subject
+      WHERE at >= ?3 AND at <= ?4 AND (?1 IS NULL OR specialist = ?1) AND ${isOfKind("kind", "?2")}
+        AND ${allOccurIn(FAILURE_TEXT, "?6")}
+      ORDER BY at DESC, event.seq DESC LIMIT 0 + ?5
+    ) AS page CROSS JOIN main.event ON event.seq = page.seq ORDER BY page.at DESC, event.seq DESC`);
   const readGroup = (row: Row): FailureGroup => {
     const latest = readEvent(row);
     return {

@@ -16,6 +16,8 @@ const READ_MS = MINUTE;
 const MAX_WAITING = 256;
 const HEAP_MB = 256;
 
+const CLOSED = "the store was closed";
+
 const ENTRY = new URL(`./reader-thread${extname(import.meta.url)}`, import.meta.url);
 
 interface Waiting {
@@ -36,6 +38,7 @@ export class Reader {
   #waiting: Waiting[] = [];
   /** Ends the thread: idle, or stuck. */
   #timer: Timer | undefined;
+  #isClosed = false;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -50,10 +53,12 @@ export class Reader {
   readonly read: Read = (name, given) => this.#ask(name, given);
 
   async close(): Promise<void> {
-    await this.#end(failed("the store was closed"));
+    this.#isClosed = true;
+    await this.#end(failed(CLOSED));
   }
 
   #ask(name: ReadName, given: readonly unknown[]): Promise<unknown> {
+    if (this.#isClosed) return Promise.reject(failed(CLOSED));
     if (this.#waiting.length >= MAX_WAITING) return Promise.reject(failed(`${MAX_WAITING} reads wait already`));
     return new Promise((resolve, reject) => {
       this.#thread ??= this.#start();

@@ -3,39 +3,48 @@ import type { DatabaseSync } from "node:sqlite";
 import { HOUR } from "../../core/units.ts";
 import type { ReadTable } from "../people-reads.ts";
 import type { UsageHour } from "../usage-hours.ts";
-import { numberOf, textOf, type Row } from "./columns.ts";
-import { ROLLED, ROLLED_ENTRIES, SUMS } from "./roll-up.ts";
+import { numberOf, textOf } from "./columns.ts";
+import { moneySums, ROLLED, ROLLED_ENTRIES, usageSums } from "./roll-up.ts";
 
-const MONEY = "money ";
+/** The sums of one specialist (?2) since an hour (?1): a look at each hour costs less than an index would cost each sum. */
+const ofOne = (table: string): string => `
+  WITH RECURSIVE span (at) AS (
+    SELECT max(?1, min(hour)) FROM ${table} UNION ALL SELECT at + 1 FROM span WHERE at < (SELECT max(hour) FROM ${table})
+  ) SELECT ${table}.* FROM span CROSS JOIN ${table} ON hour = span.at AND specialist = ?2`;
 
 export function createUsageHours(db: DatabaseSync): Pick<ReadTable, "hours"> {
-  const recent = Object.values(SUMS).map((sums) => sums((seq) => `${seq} > ${seq.startsWith("spend_entry") ? ROLLED_ENTRIES : ROLLED}`));
-  const select = (rolled: string) =>
-    db.prepare(`
-      SELECT hour, measure, sum(n) AS n, max(most) AS most FROM (
-        SELECT hour, specialist, measure, n, most FROM usage_hour ${rolled}
-        UNION ALL SELECT * FROM (${recent.join(" UNION ALL ")}) WHERE hour >= ?1 AND (?2 IS NULL OR specialist = ?2)
-      ) GROUP BY hour, measure ORDER BY hour`);
-  const one = select("INDEXED BY usage_hour_of WHERE specialist = ?2 AND hour >= ?1");
-  const all = select("WHERE hour >= ?1 AND ?2 IS NULL");
+  const forOneOrAll = (table: string, columns: string, recent: string) => {
+    const select = (rolled: string, whose: string) =>
+      db.prepare(`
+        SELECT hour, ${columns} FROM (SELECT * FROM (${rolled}) UNION ALL SELECT * FROM (${recent}) WHERE hour >= ?1 AND ${whose})
+        GROUP BY 1, 2 ORDER BY 1`);
+    return { one: select(ofOne(table), "specialist = ?2"), all: select(`SELECT * FROM ${table} WHERE hour >= ?1`, "?2 IS NULL") };
+  };
+  const usage = forOneOrAll(
+    "usage_hour",
+    "0, sum(requests) AS requests, sum(late) AS late, max(late_ms) AS late_ms",
+    usageSums((seq) => `${seq} > ${ROLLED}`),
+  );
+  const money = forOneOrAll(
+    "money_hour",
+    "currency, sum(micros) AS micros",
+    moneySums((seq) => `${seq} > ${ROLLED_ENTRIES}`),
+  );
   return {
     hours({ specialist, since }) {
-      const rows = (specialist === undefined ? all : one).all(Math.floor(since / HOUR), specialist ?? null);
-      return [...Map.groupBy(rows, (row) => numberOf(row, "hour"))].map(([hour, measures]) => readHour(hour, measures));
+      const which = specialist === undefined ? "all" : "one";
+      const given = [Math.floor(since / HOUR), specialist ?? null] as const;
+      const hours = new Map<number, UsageHour>();
+      for (const row of usage[which].all(...given)) {
+        const late = { count: numberOf(row, "late"), maxMs: numberOf(row, "late_ms") };
+        hours.set(numberOf(row, "hour"), { at: numberOf(row, "hour") * HOUR, requests: numberOf(row, "requests"), late, money: {} });
+      }
+      for (const row of money[which].all(...given)) {
+        const hour = numberOf(row, "hour");
+        const known = hours.get(hour) ?? { at: hour * HOUR, requests: 0, late: { count: 0, maxMs: 0 }, money: {} };
+        hours.set(hour, { ...known, money: { ...known.money, [textOf(row, "currency")]: numberOf(row, "micros") } });
+      }
+      return [...hours.values()].toSorted((a, b) => a.at - b.at);
     },
-  };
-}
-
-function readHour(hour: number, rows: readonly Row[]): UsageHour {
-  const by = new Map(rows.map((row) => [textOf(row, "measure"), { n: numberOf(row, "n"), most: numberOf(row, "most") }]));
-  const money = [...by].flatMap(([measure, { n }]): [string, number][] =>
-    measure.startsWith(MONEY) ? [[measure.slice(MONEY.length), n]] : [],
-  );
-  const late = by.get("late");
-  return {
-    at: hour * HOUR,
-    requests: by.get("requests")?.n ?? 0,
-    late: { count: late?.n ?? 0, maxMs: late?.most ?? 0 },
-    money: Object.fromEntries(money),
   };
 }

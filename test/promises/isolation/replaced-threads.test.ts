@@ -1,5 +1,9 @@
 /** Definitions under development: their code runs in threads only, each edit replaces a thread, and nothing of the old version stays. */
 import { expect, onTestFinished, test } from "vitest";
+import { shippedProfile } from "../../../src/contract/profile/profile.ts";
+import { virtualClock } from "../../../src/core/virtual-clock.ts";
+import { operationRules } from "../../../src/gateway/permissions.ts";
+import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { develop, type Developing } from "../../harness/developing.ts";
 
 async function developing(files: { readonly [path: string]: string }): Promise<Developing> {
@@ -120,4 +124,40 @@ test("each mistake that types miss is told as itself, with what to do", async ()
     'const { late } = globalThis; setImmediate(() => { try { act.reply(_post, "late"); } catch (error) { globalThis.late = error.code; } });';
   await handler(`${late} act.state = { late: late ?? "not yet" };`);
   await expect.poll(async () => (await state(project)) as { state?: object }).toMatchObject({ state: { late: "act_closed" } });
+});
+
+test("a behaviour under development asks its model from its thread by the instructions in use; Markdown holds no code, and needs no thread", async () => {
+  const helper = (words: string): string =>
+    `import { answer } from "retinue/model";
+export default { handle: "helper", may: ["posts.reply"], on: { "mention.created": answer({ model: "small", instructions: "${words}" }) } };`;
+  const project = await developing({
+    "agents/helper.ts": helper("Be brief."),
+    "agents/teller.md": "---\nhandle: teller\nmay: [posts.reply]\nmodel: small\n---\nTell of tea.\n",
+    "retinue.config.json": JSON.stringify({
+      models: {
+        small: { provider: "openai-compatible", address: "http://127.0.0.1:9/v1", context: 8_192, prices: { input: 0, output: 0 } },
+      },
+    }),
+  });
+  const calls: unknown[] = [];
+  const over = {
+    askModel: (call: object) => {
+      calls.push(call);
+      return Promise.resolve({
+        value: { actions: [{ operation: "posts.reply", target: "p1", input: { content: "Tea." } }], dropped: [], cost: "0 usd" },
+      });
+    },
+    rules: operationRules(createSpecialist({ handle: "scout", may: ["posts.reply"] }), shippedProfile("b"), virtualClock()),
+  };
+  expect(await project.handle("helper", "mention.created", over)).toMatchObject({
+    kind: "finished",
+    intents: [{ operation: "posts.reply", target: "p1", input: { content: "Tea." } }],
+  });
+  await project.edit("agents/helper.ts", helper("Be long."), "helper has a new definition");
+  await project.handle("helper", "mention.created", over);
+  expect(calls).toEqual([
+    { model: "small", instructions: "Be brief." },
+    { model: "small", instructions: "Be long." },
+  ]);
+  expect(project.specialist("teller").isolate).toBe("none");
 });

@@ -28,30 +28,35 @@ END;
 CREATE TABLE usage_hour (
   hour INTEGER NOT NULL,               -- hours since the epoch
   specialist TEXT NOT NULL,
-  measure TEXT NOT NULL,               -- requests | late | money <currency>
-  n INTEGER NOT NULL,                  -- requests of quota, events, millionths
-  most INTEGER NOT NULL,               -- of late: the longest delay in ms
-  PRIMARY KEY (hour, specialist, measure)
+  requests INTEGER NOT NULL,           -- as the quota counts them
+  late INTEGER NOT NULL,               -- events
+  late_ms INTEGER NOT NULL,            -- the longest delay
+  PRIMARY KEY (hour, specialist)
 ) WITHOUT ROWID;
-CREATE INDEX usage_hour_of ON usage_hour (specialist, hour);
+
+CREATE TABLE money_hour (
+  hour INTEGER NOT NULL,
+  specialist TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  micros INTEGER NOT NULL,
+  PRIMARY KEY (hour, specialist, currency)
+) WITHOUT ROWID;
 
 INSERT INTO event_of (specialist, seq, run)
 SELECT event.specialist, event.seq, run.seq FROM event LEFT JOIN run ON run.event = event.seq ORDER BY 1, 2 ON CONFLICT DO NOTHING;
 
 INSERT INTO attempt_of (intent, seq) SELECT intent, seq FROM attempt WHERE intent IS NOT NULL ORDER BY 1, 2;
 
-INSERT INTO usage_hour (hour, specialist, measure, n, most)
-SELECT at / 3600000, specialist, 'requests', sum(cost), 0 FROM attempt GROUP BY 1, 2;
+INSERT INTO usage_hour (hour, specialist, requests, late, late_ms)
+SELECT hour, specialist, sum(requests), sum(took >= 60000), max(took) FROM (
+  SELECT at / 3600000 AS hour, specialist, cost AS requests, 0 AS took FROM attempt
+  UNION ALL SELECT run.at / 3600000, run.specialist, 0, max(0, run.at - coalesce(
+    iif(substr(event.kind, 1, 9) = 'schedule:', json_extract(event.payload, '$.scheduledAt'), NULL), event.created_at))
+  FROM run CROSS JOIN event ON event.seq = run.event
+) GROUP BY 1, 2;
 
-INSERT INTO usage_hour (hour, specialist, measure, n, most)
-SELECT hour, specialist, 'late', sum(took >= 60000), max(took) FROM (
-  SELECT run.at / 3600000 AS hour, run.specialist, max(0, run.at - coalesce(
-    iif(substr(event.kind, 1, 9) = 'schedule:', json_extract(event.payload, '$.scheduledAt'), NULL), event.created_at)) AS took
-  FROM run JOIN event ON event.seq = run.event)
-GROUP BY 1, 2;
-
-INSERT INTO usage_hour (hour, specialist, measure, n, most)
-SELECT at / 3600000, substr(scope, 12), 'money ' || currency, sum(posted), 0 FROM spend_entry
+INSERT INTO money_hour (hour, specialist, currency, micros)
+SELECT at / 3600000, substr(scope, 12), currency, sum(posted) FROM spend_entry
 WHERE posted <> 0 AND kind <> 'carried' AND substr(scope, 1, 11) = 'specialist:' GROUP BY 1, 2, 3;
 
 INSERT INTO rolled_up (one, facts, entries)
