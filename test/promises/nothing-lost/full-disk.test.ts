@@ -44,7 +44,10 @@ describe("a disk that is full", () => {
       const disk = await smallDisk(context, lab.root);
       const store = join(disk.path, "store.sqlite");
       const append = `process.stdin.on("data", (text) => require("node:fs").appendFileSync("alerts", text))`;
-      writeFileSync(join(lab.root, "retinue.config.json"), JSON.stringify({ alerts: { to: [{ command: [process.execPath, "-e", append] }] } }));
+      writeFileSync(
+        join(lab.root, "retinue.config.json"),
+        JSON.stringify({ alerts: { to: [{ command: [process.execPath, "-e", append] }] } }),
+      );
       const first = lab.run({ store, under: disk.under });
       await first.saying(posted);
       disk.breakDown();
