@@ -6,6 +6,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     experimental: { viteModuleRunner: false, nodeLoader: false },
     execArgv: ["--conditions=retinue-source"],
+    // The console serves its page built.
+    globalSetup: ["./test/harness/present-page.ts"],
     pool: "forks",
     maxWorkers: 2,
     reporters: [["default", { summary: false }], "./test/harness/counts.ts"],

@@ -22,6 +22,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
   admission: () => import("./suites/admission.ts"),
   growth: () => import("./suites/growth.ts"),
   developers: () => import("./suites/developers.ts"),
+  console: () => import("./suites/console.ts"),
 };
 
 const DEFAULT_RUNS = 3;

@@ -1,7 +1,8 @@
-/** Builds the package: the runtime as JavaScript and declarations, then the cast as JavaScript, as Node strips no types under node_modules. */
+/** Builds the package: the runtime as JavaScript and declarations, the console's page, then the cast as JavaScript, as Node strips no types under node_modules. */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { buildPage } from "./build-page.ts";
 
 const root = join(import.meta.dirname, "..");
 const tsc = join(root, "node_modules/typescript/bin/tsc");
@@ -20,10 +21,11 @@ function pruneDeclarations(): void {
   for (const file of globSync(join(dist, "**/*.d.ts"))) if (!kept.has(file)) rmSync(file);
 }
 
-function build(): boolean {
+async function build(): Promise<boolean> {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   if (!compile("tsconfig.build.json")) return false;
   pruneDeclarations();
+  await buildPage(join(root, "dist/console-page"));
   if (!existsSync(join(root, "agents"))) return true;
   // The cast is compiled against what was just built: it uses the package as a user does.
   if (!compile("tsconfig.cast.json")) return false;
@@ -31,4 +33,4 @@ function build(): boolean {
   return true;
 }
 
-process.exitCode = build() ? 0 : 1;
+process.exitCode = (await build()) ? 0 : 1;

@@ -70,6 +70,8 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   "@modelcontextprotocol/server": ["src/mcp/"],
   // Optional: loaded when the console opens.
   "prom-client": ["src/signals/"],
+  // Optional: loaded if an SDK is set up when a runtime starts.
+  "@opentelemetry/api": ["src/signals/"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
   // Optional peers, loaded when a model is first asked. Their requests leave through `src/model/model-fetch.ts`.
   ai: ["src/model/provider.ts"],
@@ -80,14 +82,24 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   croner: ["src/schedule/cron.ts"],
   dotenv: ["src/config/"],
   eventemitter3: ["src/core/events.ts"],
+  // Loaded with the console.
+  "@fastify/static": ["src/console/"],
   fastify: ["src/local-network/", "src/console/", "src/mcp/"],
   "p-queue": ["src/runtime/", "src/handlers/", "src/mcp/", "src/cli/commands/mcp.ts"],
   undici: ["src/client/", "src/local-network/"],
   yaml: ["src/config/"],
   zod: ["src/contract/", "src/config/"],
+  // Bundled into the console's page.
+  preact: ["src/console/page/"],
+  uplot: ["src/console/page/"],
+  "@tanstack/virtual-core": ["src/console/page/"],
 };
+/** Packages that a user never installs: they are built into the page. */
+const BUNDLED: readonly string[] = ["preact", "uplot", "@tanstack/virtual-core"];
 
-const TIMERS = ["src/core/clock.ts"];
+/** The page's own port of the browser. */
+const BROWSER = "src/console/page/browser.ts";
+const TIMERS = ["src/core/clock.ts", BROWSER];
 /** Each global and the files that may touch it. */
 const GLOBAL_HOMES: { readonly [name: string]: readonly string[] } = {
   "Date.now": TIMERS,
@@ -100,11 +112,11 @@ const GLOBAL_HOMES: { readonly [name: string]: readonly string[] } = {
   // Virtual time lets the real event loop turn between its steps.
   setImmediate: [...TIMERS, "src/core/virtual-clock.ts"],
   clearImmediate: TIMERS,
-  "Math.random": ["src/core/random.ts"],
+  "Math.random": ["src/core/random.ts", BROWSER],
   // Made of constants there; a pattern made of what comes from outside would let anybody choose what it costs.
   RegExp: ["src/doctor/guess-shapes.ts", "src/local-network/"],
   "globalThis.RegExp": [],
-  fetch: ["src/runtime/", "src/handlers/worker/worker.ts"],
+  fetch: ["src/runtime/", "src/handlers/worker/worker.ts", BROWSER],
   "globalThis.fetch": ["src/runtime/", "src/handlers/worker/worker.ts"],
   "process.env": ["src/config/environment.ts", "src/cli/"],
   // All printing goes through the one output that makes text of others harmless.
@@ -133,19 +145,25 @@ const IMPLEMENTED: readonly string[] = ["src/store/", "src/limits/"];
  *
  * The others have rules of their own. `store/`: each file of the room itself, a port or what belongs to one, has a contract test, whatever
  * files of `sqlite/` implement it. `cli/`: one command, one test.
+ * `console/page/`: components (`.tsx`) are tested together in a browser, by `test/console/page/`; files without one have a test each.
  * `local-network/` and `simulation/` are for development: they are tested by what they serve (the published rows, limits and webhooks; the
  * planted bugs that the oracles must find), not by file.
  */
 const TESTED_ROOMS: readonly string[] = [...FLOORS.filter((room) => room !== "store"), "live"];
 const THREADS = "a thread is tested whole, with its pool and its runtime: test/promises/isolation/worker-threads";
+const BROWSED = "it lives in a browser, where it is tested with the views: test/console/page/views";
 /** Files of these rooms without a test of their name, each with its reason. */
 const UNTESTED_FILES: { readonly [path: string]: string } = {
   "src/handlers/worker/worker-pool.ts": THREADS,
   "src/handlers/worker/worker-thread.ts": THREADS,
   "src/store/store.ts": "all ports as one type, and nothing else",
+  "src/console/page/live.ts": BROWSED,
+  "src/console/page/loaded.ts": BROWSED,
+  "src/console/page/notices.ts": BROWSED,
+  "src/console/page/server.ts": BROWSED,
 };
 
-const sources = readTree(ROOT, "src/**/*.ts");
+const sources = readTree(ROOT, "src/**/*.{ts,tsx}");
 const everything = [...sources, ...readTree(ROOT, "{test,agents,examples,templates,scripts}/**/*.ts")];
 const manifest: unknown = JSON.parse(readFileSync(posix.join(ROOT, "package.json"), "utf8"));
 
@@ -187,7 +205,7 @@ function cycles(files: readonly SourceFile[]): string[] {
 }
 
 function declaredPackages(): string[] {
-  const names: string[] = [];
+  const names: string[] = [...BUNDLED];
   if (typeof manifest !== "object" || manifest === null) return names;
   for (const part of ["dependencies", "peerDependencies"] as const) {
     const list: unknown = Reflect.get(manifest, part);
@@ -243,6 +261,7 @@ function sharedNames(files: readonly SourceFile[]): readonly string[] {
 
 /** The test that a file must have; undefined for a file that needs none. */
 function testOf({ path, decides }: SourceFile): string | undefined {
+  if (path.endsWith(".tsx")) return undefined;
   const name = posix.basename(path, ".ts");
   const folder = posix.dirname(path);
   if (folder === "src/cli/commands") return `test/cli/${name}.test.ts`;

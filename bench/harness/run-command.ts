@@ -15,6 +15,13 @@ export interface RunSettings {
   /** Port of the network. */
   readonly sink: number;
   readonly specialists: number;
+  /** Opens the console, with this token. */
+  readonly consoleToken?: string;
+}
+
+export interface RunSubject extends Subject {
+  /** Undefined without a console. */
+  readonly consoleUrl: string | undefined;
 }
 
 const BIN = join(import.meta.dirname, "../../bin/retinue.js");
@@ -24,12 +31,13 @@ const LOOK_MS = 20;
 const UNLIMITED = { perHour: 1e9, perDay: 1e9 };
 
 /** Throws where the system has no `/proc`, which the processor time is read from. */
-export async function startRunCommand({ folder, sink, specialists }: RunSettings): Promise<Subject> {
+export async function startRunCommand({ folder, sink, specialists, consoleToken }: RunSettings): Promise<RunSubject> {
   const handles = Array.from({ length: specialists }, (_, n) => `s${n}`);
   mkdirSync(join(folder, "agents"), { recursive: true });
   for (const [n, handle] of handles.entries()) writeFileSync(join(folder, `agents/${handle}.js`), definition(handle, n));
   writeFileSync(join(folder, "network.json"), JSON.stringify({ extends: "set-b", tiers: { pro: UNLIMITED } }));
   const port = await freePort();
+  const consolePort = consoleToken === undefined ? undefined : await freePort();
   const { env, flags } = shippedNode();
   const network = ["--base-url", `http://127.0.0.1:${sink}/v1`, "--profile", "network.json", "--store", "sqlite:store.sqlite"];
   const child = spawn(process.execPath, [...flags, "--conditions=retinue-source", BIN, "run", ...network], {
@@ -42,6 +50,7 @@ export async function startRunCommand({ folder, sink, specialists }: RunSettings
       ...Object.fromEntries(handles.map((handle) => [`RETINUE_KEY_${handle.toUpperCase()}`, `sk_live_${handle}_abcdefghijkl`])),
       RETINUE_WEBHOOK_PORT: String(port),
       RETINUE_WEBHOOK_SECRET: SECRET,
+      ...(consolePort === undefined ? {} : { RETINUE_CONSOLE_PORT: String(consolePort), RETINUE_CONSOLE_TOKEN: consoleToken }),
     },
   });
   let printed = "";
@@ -56,6 +65,7 @@ export async function startRunCommand({ folder, sink, specialists }: RunSettings
   }
   return {
     port,
+    consoleUrl: consolePort === undefined ? undefined : `http://127.0.0.1:${consolePort}`,
     pid: child.pid ?? 0,
     said,
     usage: async () => ({ cpuMs: cpuMs(child), rssMb: memoryMb(child.pid, "VmRSS") ?? 0, heapMb: 0 }),

@@ -35,11 +35,23 @@ export interface Command {
   run(context: Context): Promise<ExitCode>;
 }
 
+/** One command in the table of all. */
+export interface CommandEntry {
+  readonly name: string;
+  /** Another accepted name, which is not listed. */
+  readonly alias?: string;
+  /** Text for the list of commands; the command itself has more. */
+  readonly describe: string;
+  readonly load: () => Promise<{ readonly command: Command }>;
+}
+
 /** Options as typed, by their camel-case names: `--base-url x` is `baseUrl: "x"`, `--dry-run` is `dryRun: true`. */
 export type GivenOptions = { readonly [name: string]: string | boolean | undefined };
 
 export interface Context {
   readonly command: string;
+  /** All commands. */
+  readonly commands: readonly CommandEntry[];
   readonly version: string;
   readonly args: readonly string[];
   readonly options: GivenOptions;

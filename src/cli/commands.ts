@@ -1,14 +1,5 @@
 /** Lists the commands. Each is loaded on demand. */
-import type { Command } from "./command.ts";
-
-export interface CommandEntry {
-  readonly name: string;
-  /** Another accepted name, which is not listed. */
-  readonly alias?: string;
-  /** Text for the list of commands; the command itself has more. */
-  readonly describe: string;
-  readonly load: () => Promise<{ readonly command: Command }>;
-}
+import type { CommandEntry } from "./command.ts";
 
 /** In the order in which a newcomer needs them. */
 export const COMMANDS: readonly CommandEntry[] = [
@@ -60,4 +51,10 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   { name: "retract", describe: "delete a post of ours from the network", load: () => import("./commands/retract.ts") },
   { name: "backup", describe: "write a consistent copy of the store", load: () => import("./commands/backup.ts") },
+  { name: "alerts", describe: "list and try the targets that are told of what needs you", load: () => import("./commands/alerts.ts") },
+  {
+    name: "completion",
+    describe: "print the completion script of bash, zsh or fish",
+    load: () => import("./commands/completion.ts"),
+  },
 ];

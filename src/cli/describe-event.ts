@@ -124,6 +124,8 @@ export const DESCRIBE: Tell = {
     return { text, tone: "bad" };
   },
   request: () => undefined,
+  step: () => undefined,
+  order: () => undefined,
   drift: ({ operation, path, kind }) =>
     kind === "oldest-first"
       ? {

@@ -2,11 +2,12 @@
 import type { EndpointSet } from "../contract/operations.ts";
 import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
+import { visible } from "../core/visible.ts";
 import { timeOfDay } from "./output.ts";
 import { painted, type Action } from "./progress.ts";
 import { bar, thousands } from "./format-values.ts";
 import type { NetworkSummary } from "./run-summary.ts";
-import { say, visible, type Paint, type Printable, type Text } from "./text.ts";
+import { say, type Paint, type Printable, type Text } from "./text.ts";
 import { fit, pad, width, wordLines } from "./width.ts";
 
 /** A specialist's latest announced wait. */

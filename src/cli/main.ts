@@ -19,7 +19,7 @@ import { EXIT, type Command, type ExitCode, type GivenOptions } from "./command.
 import { COMMANDS } from "./commands.ts";
 import { createOutput, problemJson, wantsColour, type Output, type TextStream } from "./output.ts";
 import { logSink } from "./progress.ts";
-import { visible } from "./text.ts";
+import { visible } from "../core/visible.ts";
 
 /** The environment of a command: the process, or a test. */
 export interface Surroundings {
@@ -119,6 +119,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
       try {
         code = await command.run({
           command: command.name,
+          commands: COMMANDS,
           version,
           args,
           options,

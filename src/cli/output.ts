@@ -4,7 +4,8 @@ import { isMistake, type Problem } from "../config/problem.ts";
 import { defined } from "../core/defined.ts";
 import { SECOND } from "../core/units.ts";
 import type { Clock, Timer } from "../core/clock.ts";
-import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
+import { visible } from "../core/visible.ts";
+import { createPaint, linesOf, printable, say, type Paint, type Printable, type Text } from "./text.ts";
 import { tableLines, type Column } from "./table.ts";
 import { fit, wordLines, wrap } from "./width.ts";
 

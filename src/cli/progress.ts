@@ -72,7 +72,7 @@ export function createFilter(): Filter {
 export function reportLines(announcer: Announcer, out: Output, clock: Clock): () => void {
   if (out.json) {
     return listenToAll(announcer, (name, what) => {
-      if (name !== "request" && name !== "poll") out.progress({ type: name, ...what }, "");
+      if (name !== "request" && name !== "poll" && name !== "step") out.progress({ type: name, ...what }, "");
     });
   }
   const filter = createFilter();

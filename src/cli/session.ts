@@ -200,8 +200,11 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
   });
   const { consoleUrl: url } = surfaces;
   if (url !== undefined)
-    context.out.progress({ type: "console", at: clock.now(), url }, `Health and status at ${url} (/healthz, /readyz, /api/status)`);
-  const shower = show(url === undefined ? [] : [{ name: "Health and status", text: `${url} (/healthz, /readyz, /api/status)` }]);
+    context.out.progress(
+      { type: "console", at: clock.now(), url },
+      `Console at ${url} (log in with RETINUE_CONSOLE_TOKEN; health at /healthz and /readyz)`,
+    );
+  const shower = show(url === undefined ? [] : [{ name: "Console", text: `${url}  log in with RETINUE_CONSOLE_TOKEN` }]);
   const manager = openServiceManager({ env: context.env, clock, log });
   try {
     await launched.start();

@@ -1,5 +1,6 @@
 /** Lays out a table within the width of the output: cells wrap at words, and a table too wide for that lists its rows one by one. */
-import { visible, type Paint, type Printable, say, type Text } from "./text.ts";
+import { visible } from "../core/visible.ts";
+import { type Paint, type Printable, say, type Text } from "./text.ts";
 import { fit, pad, width, wordLines } from "./width.ts";
 
 export interface Column<Row> {

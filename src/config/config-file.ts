@@ -7,7 +7,9 @@ import { DRIFT_POLICIES, type DriftPolicy } from "../contract/reading/pinned-fie
 import { DAY, durationMs, type Duration, type Money } from "../core/units.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
 import type { SpecialistOverride } from "../specialist/specialist.ts";
+import { consoleSchema, type ConsoleConfig } from "./console-settings.ts";
 import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
+import { alerts, type AlertSettings } from "./alert-settings.ts";
 import { checkParts } from "./mistakes.ts";
 import { models, type ModelConfig } from "./model-settings.ts";
 import type { ToolServerSettings } from "./tool-server-settings.ts";
@@ -19,6 +21,7 @@ import {
   flag,
   handle,
   passes,
+  port,
   price,
   spend,
   text,
@@ -84,7 +87,10 @@ export interface ConfigFile {
     /** Registers an address of this machine or a private network, for a network that is there too. Default false. */
     readonly dangerouslyAllowPrivate?: boolean;
   };
-  readonly console?: { readonly port?: number; readonly host?: string };
+  /** People who are told of what waits for them. Default: nobody. */
+  readonly alerts?: AlertSettings;
+  /** The page and the addresses by which people and programs see and steer this process. */
+  readonly console?: ConsoleConfig;
   /** Requests of one key: concurrency and least distance between starts. Default 2 and 50 ms; 0 disables both. */
   readonly spacing?: 0 | { readonly atOnce?: number; readonly apart?: Duration };
   /** Time that a stop waits for answers. Default 25,000 ms. */
@@ -99,8 +105,6 @@ export function defineConfig<const Settings extends ConfigFile>(settings: Settin
   return settings;
 }
 
-export const MAX_PORT = 65_535;
-const port = wholeNumber(0, MAX_PORT);
 /** A shorter retention than the day window would drop requests that still count. */
 const MIN_RETENTION_MS = 2 * DAY;
 const retained = duration.refine(
@@ -165,7 +169,8 @@ export const configSchema = z.strictObject(
         dangerouslyAllowPrivate: flag.optional(),
       })
       .optional(),
-    console: z.strictObject({ port: port.optional(), host: text.optional() }).optional(),
+    alerts: alerts.optional(),
+    console: consoleSchema.optional(),
     spacing: z
       .union(
         [z.literal(0), z.strictObject({ atOnce: wholeNumber(1, 100).optional(), apart: duration.optional() })],

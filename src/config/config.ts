@@ -8,12 +8,15 @@ import { LOG_LEVELS, type LogLevel } from "../core/log.ts";
 import { Secret } from "../core/secret.ts";
 import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
-import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
+import { checkAlerts, type AlertSettings } from "./alert-settings.ts";
+import { readConsole, type ConsoleSettings } from "./console-settings.ts";
+import { readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import type { ToolServerSettings } from "./tool-server-settings.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
 import { checkSecrets, handleVariable } from "./key-sources.ts";
 import { readModels, type ModelSettings } from "./model-settings.ts";
 import { isMistake, mistake, nearest, problemOf, throwMistakes, warning, type Problem } from "./problem.ts";
+import { MAX_PORT } from "./value-schemas.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 
 /** Command-line flags, as typed. */
@@ -90,7 +93,8 @@ export interface Config {
      */
     readonly readSecrets: (handle: string) => readonly Secret[];
   };
-  readonly console: { readonly port: number | undefined; readonly host: string; readonly readToken: () => Secret | undefined };
+  readonly console: ConsoleSettings;
+  readonly alerts: AlertSettings | undefined;
   readonly logLevel: LogLevel;
   readonly spacing: { readonly atOnce: number; readonly apartMs: number } | undefined;
   readonly drainMs: number;
@@ -123,7 +127,7 @@ const VARIABLES = [
   "RETINUE_MCP_TOKEN",
 ];
 
-const OPEN_PREFIXES = ["RETINUE_KEY_", "RETINUE_WEBHOOK_SECRET_", "RETINUE_MODEL_KEY_"];
+const OPEN_PREFIXES = ["RETINUE_KEY_", "RETINUE_WEBHOOK_SECRET_", "RETINUE_MODEL_KEY_", "RETINUE_CONSOLE_TOKEN_"];
 
 /** A value and its source, for error messages. */
 interface Found {
@@ -151,7 +155,14 @@ export async function readConfig({
   const problems: Problem[] = [...environment.problems, ...found.problems, ...mistypedVariables(environment), ...checkSecrets(environment)];
   const { values } = found;
   const ofModels = readModels(values.models, found.file);
-  problems.push(...ofModels.problems);
+  const ofConsole = readConsole({
+    values: values.console,
+    port: readPort(environment, "RETINUE_CONSOLE_PORT", problems),
+    file: found.file,
+    cwd,
+    readSecret: (variable) => secretIn(environment, variable)[0],
+  });
+  problems.push(...ofModels.problems, ...ofConsole.problems, ...checkAlerts(environment, values.alerts, found.file));
   const pick = pickFrom(environment, found);
 
   const statedSet = pick(flags.set, "--set", "RETINUE_SET", values.network?.set);
@@ -180,11 +191,8 @@ export async function readConfig({
     modelNames: Object.keys(values.models ?? {}),
     retention: retention(values.retention),
     receiver: readReceiver(values, environment, problems, flags),
-    console: {
-      port: readPort(environment, "RETINUE_CONSOLE_PORT", problems) ?? values.console?.port,
-      host: values.console?.host ?? DEFAULT_HOST,
-      readToken: () => secretIn(environment, "RETINUE_CONSOLE_TOKEN")[0],
-    },
+    console: ofConsole.settings,
+    alerts: values.alerts,
     logLevel: readLogLevel(flags, environment, problems),
     spacing: spacing(values.spacing),
     drainMs: values.drainMs ?? DEFAULT_DRAIN_MS,

@@ -36,7 +36,7 @@ export function handleVariable(prefix: string, handle: string): string {
 }
 
 const HOLDS_KEY = /^RETINUE_(?:KEY_.*|GUARDIAN_KEY|MODEL_KEY(?:_.*)?)(?<!_FILE)$/;
-const HOLDS_SECRETS = /^RETINUE_(?:WEBHOOK_SECRET(?:_.*)?|CONSOLE_TOKEN|MCP_TOKEN)$/;
+const HOLDS_SECRETS = /^RETINUE_(?:WEBHOOK_SECRET(?:_.*)?|CONSOLE_TOKEN(?:_.*)?|MCP_TOKEN)$/;
 
 function secretsByName(environment: Environment): readonly (readonly [name: string, secret: string])[] {
   return environment.entries("RETINUE_").flatMap(([name, text]) => {

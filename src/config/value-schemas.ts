@@ -26,6 +26,8 @@ export const text = z.string(expected("a text")).max(MAX_TEXT, expected(`at most
 export const words = z.array(text.min(1, expected("a text that is not empty")), expected("a list of texts")).max(MAX_LIST);
 export const flag = z.boolean(expected("true or false"));
 
+export const MAX_PORT = 65_535;
+
 export const handle = z
   .string(expected('a handle, such as "scout"'))
   .refine(isHandle, expected("letters, digits, _, - or ., at most 64, not beginning with a sign"));
@@ -56,6 +58,8 @@ export function wholeNumber(min: number, max: number): z.ZodNumber {
   const error = expected(`a whole number from ${min} to ${max}`);
   return z.number(error).int(error).min(min, error).max(max, error);
 }
+
+export const port = wholeNumber(0, MAX_PORT);
 
 const AMOUNT = 'an amount such as credits(25), or in data files 25 or {currency: "usd", micros: 2500000}';
 const amount = { error: (issue: { readonly input?: unknown }): string => `${AMOUNT}; ${whyNoAmount(issue.input)}` };

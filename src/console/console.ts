@@ -1,34 +1,54 @@
-/** Serves liveness, readiness and status of the process over HTTP, as JSON. */
-import type { AnyCode } from "../core/error-codes.ts";
-import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
-import { messageOf, type Misconfigured } from "../core/errors.ts";
-import { bearsToken } from "../core/bearer.ts";
-import { statusOf } from "../core/http-status.ts";
+/** The console's port: health for whoever watches the process, metrics and reads for whoever holds a token, and the page. */
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import fastify, { type FastifyInstance } from "fastify";
+import type { ConsoleSettings } from "../config/console-settings.ts";
+import type { Clock } from "../core/clock.ts";
+import { messageOf, Misconfigured } from "../core/errors.ts";
+import type { Announcer } from "../core/events.ts";
+import { parseJson } from "../core/json.ts";
+import { pageHeaders } from "../core/page-origin.ts";
 import { cannotListen } from "../core/port-errors.ts";
-import type { Secret } from "../core/secret.ts";
-import { SECOND } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
 import type { Guardian } from "../guardian/guardian.ts";
+import { needsOf } from "../guardian/needs-you.ts";
 import { readinessOf } from "../guardian/readiness.ts";
+import { PROGRAM } from "../guardian/record-orders.ts";
 import type { Metrics } from "../signals/metrics.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Caller } from "../store/orders.ts";
+import { createAccess } from "./access.ts";
+import { answerError, say } from "./answer-error.ts";
+import { LiveChanges } from "./live-changes.ts";
+import { addRoutes, type ShownRuntime } from "./routes.ts";
+import { createSharedStatus } from "./shared-status.ts";
+import { addPage, PAGE_FOLDER } from "./static-page.ts";
 
-/** No route takes a body. */
-const MAX_BODY_BYTES = 1_024;
+/** An order has a reason of a few thousand characters; nothing else has a body. */
+export const MAX_BODY_BYTES = 32 * 1_024;
 const MAX_HEADER_BYTES = 8 * 1_024;
 const REQUEST_TIMEOUT_MS = 5 * SECOND;
-const MAX_SOCKETS = 256;
+/** An idle connection keeps its place from others for this long. */
+const KEEP_ALIVE_MS = 5 * SECOND;
+/** A reader of an export that stops reading. */
+const SILENT_MS = 2 * MINUTE;
+/** Above the pages that may follow: the next ones are told so. */
+const MAX_SOCKETS = 512;
+/** Proxies nearby are trusted to name their client; a remote peer is not. */
+const INNER_PEERS = ["loopback", "linklocal", "uniquelocal"];
 
 export interface ConsoleOptions {
-  readonly port: number;
-  readonly host: string;
-  /** Without a token everything under `/api/` is refused. */
-  readonly token: Secret | undefined;
-  readonly runtime: Runtime;
-  readonly guardian: Pick<Guardian, "status">;
+  readonly settings: ConsoleSettings;
+  readonly clock: Clock;
+  readonly announcer: Announcer;
+  readonly runtime: ShownRuntime;
+  readonly guardianOf: (caller: Caller) => Guardian;
   /** Absent if the package for metrics is not installed. */
   readonly metrics: Metrics | { readonly missing: Misconfigured };
   /** Called on a defect of the console itself. */
   readonly onError: (error: unknown) => void;
+  /** The built page. Default: that of this package. */
+  readonly pageFolder?: string;
 }
 
 export interface Console {
@@ -38,69 +58,108 @@ export interface Console {
 }
 
 /**
- * Listens, with `GET /healthz` (200 while the process answers), `GET /readyz` (200, or 503 with the reasons), `GET /api/status` (the
- * output of `retinue status --json`) and `GET /metrics`; the last two with `Authorization: Bearer <token>`. Throws `Retryable` (`port_in_use`) or `Misconfigured`
- * (`cannot_listen`).
+ * Listens: the page at `/`, `GET /healthz` (200 while the process answers) and `GET /readyz` (200, or 503 with the reasons) for anybody, and
+ * everything else for whoever holds a token. Throws `Retryable` (`port_in_use`) or `Misconfigured` (`cannot_listen`,
+ * `console_tls_unreadable`).
  */
 export async function openConsole(options: ConsoleOptions): Promise<Console> {
-  const app = fastify({
-    bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    forceCloseConnections: true,
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
-  });
-  app.server.maxConnections = MAX_SOCKETS;
-  app.removeAllContentTypeParsers();
+  const { settings, clock, announcer, runtime, guardianOf, metrics, onError } = options;
+  const app = createApp(settings);
   app.setNotFoundHandler((_request, reply) =>
-    say(reply, 404, "not_found", "this address serves /healthz, /readyz, /api/status and /metrics"),
+    say(reply, 404, "not_found", "this address serves the console, /healthz, /readyz and /metrics"),
   );
-  app.setErrorHandler((error, _request, reply) => {
-    const status = statusOf(error);
-    if (status >= 500) options.onError(error);
-    return say(reply, status, "failed", status >= 500 ? "the console failed; the log says why" : messageOf(error));
-  });
+  app.setErrorHandler((error, _request, reply) => answerError(reply, error, clock.now(), onError));
+  const headers = pageHeaders(PAGE_SOURCES);
   app.addHook("onSend", async (_request, reply) => {
-    void reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+    for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) void reply.header(name, value);
   });
+  const guardian = guardianOf(PROGRAM);
+  const status = createSharedStatus({ clock, status: () => guardian.status({}) });
+  const live = new LiveChanges({
+    clock,
+    announcer,
+    needs: async () => needsOf(await status.read()).total,
+    onChange: () => status.changed(),
+    onError,
+  });
+  const access = createAccess({ settings, clock, port: () => portOf(app) });
   app.get("/healthz", () => ({ ok: true }));
   app.get("/readyz", (_request, reply) => {
-    const readiness = readinessOf(options.runtime);
+    const readiness = readinessOf(runtime);
     return reply.code(readiness.ready ? 200 : 503).send(readiness);
   });
-  const forOwner = (read: (reply: FastifyReply) => Promise<unknown>) => (request: FastifyRequest, reply: FastifyReply) => {
-    if (options.token === undefined) return say(reply, 403, "token_missing", "set RETINUE_CONSOLE_TOKEN to read this");
-    if (!bearsToken(request.headers.authorization, options.token))
-      return say(reply.header("www-authenticate", "Bearer"), 401, "token_wrong", "send the console's token");
-    return read(reply);
-  };
-  const { metrics } = options;
-  app.get(
-    "/api/status",
-    forOwner(() => options.guardian.status({})),
-  );
-  app.get(
-    "/metrics",
-    forOwner(async (reply) => {
-      if ("missing" in metrics)
-        return say(reply, 501, metrics.missing.code, `${metrics.missing.message}: ${metrics.missing.details.hint ?? ""}`);
-      return reply.type(metrics.contentType).send(await metrics.text());
-    }),
-  );
+  app.get("/metrics", async (request, reply) => {
+    await access.visitorOf(request);
+    if ("missing" in metrics)
+      return say(reply, 501, metrics.missing.code, `${metrics.missing.message}: ${metrics.missing.details.hint ?? ""}`);
+    return reply.type(metrics.contentType).send(await metrics.text());
+  });
+  addRoutes(app, { access, live, status, guardian, guardianOf, runtime, clock });
+  await addPage(app, options.pageFolder ?? PAGE_FOLDER);
   const close = async (): Promise<void> => {
     if (!("missing" in metrics)) metrics.close();
+    live.close();
     await app.close();
   };
   try {
-    return { url: await listen(app, options), close };
+    return { url: await listen(app, settings), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function listen(app: ReturnType<typeof fastify>, { port, host }: ConsoleOptions): Promise<string> {
+/** Scripts and styles are files of the page; it asks its own origin alone. */
+const PAGE_SOURCES = "script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'";
+
+function createApp({ tls, url }: ConsoleSettings): FastifyInstance {
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    forceCloseConnections: true,
+    // Only a stated proxy names its clients; else anybody could choose the address that is slowed.
+    ...(url === undefined ? {} : { trustProxy: INNER_PEERS }),
+    serverFactory: (handler) => createListener(handler, tls),
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => done(null, parseJson(String(body))));
+  return app;
+}
+
+function createListener(handler: RequestListener, tls: ConsoleSettings["tls"]): ReturnType<typeof createServer> {
+  const options = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS };
+  const server = tls === undefined ? createServer(options, handler) : openTls({ ...options, ...readTls(tls) }, handler);
+  server.maxConnections = MAX_SOCKETS;
+  server.setTimeout(SILENT_MS);
+  return server;
+}
+
+function readTls({ cert, key }: NonNullable<ConsoleSettings["tls"]>): { readonly cert: Buffer; readonly key: Buffer } {
   try {
-    return await app.listen({ port, host });
+    return { cert: readFileSync(cert), key: readFileSync(key) };
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+function openTls(options: Parameters<typeof createTlsServer>[0], handler: RequestListener): ReturnType<typeof createTlsServer> {
+  try {
+    return createTlsServer(options, handler);
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+function unreadable(cause: unknown): Misconfigured {
+  return new Misconfigured("console_tls_unreadable", `the certificate or the key of the console cannot be used: ${messageOf(cause)}`, {
+    cause,
+    expected: "two PEM files that this user may read, under console.tls",
+  });
+}
+
+async function listen(app: FastifyInstance, { port = 0, host, tls }: ConsoleSettings): Promise<string> {
+  try {
+    const address = await app.listen({ port, host });
+    return tls === undefined ? address : address.replace(/^http:/, "https:");
   } catch (error) {
     throw cannotListen(error, {
       what: "the console cannot listen",
@@ -109,6 +168,7 @@ async function listen(app: ReturnType<typeof fastify>, { port, host }: ConsoleOp
   }
 }
 
-function say(reply: FastifyReply, status: number, code: AnyCode, message: string): FastifyReply {
-  return reply.code(status).send({ error: { code, message } });
+function portOf(app: FastifyInstance): number {
+  const address = app.server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
 }

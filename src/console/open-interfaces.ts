@@ -1,14 +1,18 @@
 /** Opens the interfaces by which people reach a running runtime: the control socket of the commands, and the console's port. */
 import type { Config } from "../config/config.ts";
+import type { ConsoleSettings } from "../config/console-settings.ts";
+import { systemClock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Scrubber } from "../core/scrubber.ts";
+import { isTraced } from "../core/trace-ids.ts";
 import { controlPath, serveControl, type Control } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import { PROGRAM } from "../guardian/record-orders.ts";
 import type { Caller } from "../store/orders.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { Signals } from "../signals/open-signals.ts";
 import type { Console } from "./console.ts";
 
 export interface SurfaceOptions {
@@ -31,16 +35,20 @@ export interface Surfaces {
 /** Opens the interfaces in the settings. Throws `Retryable` (`port_in_use`) or `Misconfigured` if one cannot be opened. */
 export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
   const control = await openControl(options);
+  let console: Console | undefined;
   try {
-    const console = await openConsolePort(options);
+    console = await openConsolePort(options);
+    const signals = await openSignalsOf(options, console?.url);
     return {
       consoleUrl: console?.url,
       async close() {
+        await signals?.close();
         await console?.close();
         await control?.close();
       },
     };
   } catch (error) {
+    await console?.close();
     await control?.close();
     throw error;
   }
@@ -52,11 +60,18 @@ async function openControl({ config, guardianOf, announcer, log, onStop }: Surfa
   return path === ":memory:" ? undefined : serveControl({ path: controlPath(path), guardianOf, announcer, log, onStop });
 }
 
-async function openConsolePort({ config, runtime, guardianOf, announcer, log, scrubber }: SurfaceOptions): Promise<Console | undefined> {
-  const { port, host, readToken } = config.console;
-  if (port === undefined) return undefined;
-  const token = readToken();
-  if (token !== undefined) scrubber.add(token);
+/** Loaded only where there is an SDK for traces, or a target of alerts. */
+async function openSignalsOf(options: SurfaceOptions, consoleUrl: string | undefined): Promise<Signals | undefined> {
+  const { config, guardianOf } = options;
+  if (!isTraced() && config.alerts === undefined) return undefined;
+  const { openSignals } = await import("../signals/open-signals.ts");
+  return openSignals({ ...options, guardian: guardianOf(PROGRAM), consoleUrl });
+}
+
+async function openConsolePort(options: SurfaceOptions): Promise<Console | undefined> {
+  const { config, runtime, guardianOf, announcer, log, scrubber } = options;
+  if (config.console.port === undefined) return undefined;
+  const settings = withKnownTokens(config.console, scrubber);
   const { openConsole } = await import("./console.ts"); // fastify is a third of the start, and most runtimes need no console
   const guardian = guardianOf(PROGRAM);
   const { store, clock } = runtime.parts;
@@ -66,9 +81,23 @@ async function openConsolePort({ config, runtime, guardianOf, announcer, log, sc
     clock,
     scrubber,
     status: () => guardian.status({}),
-    backlog: () => store.backlog(),
+    backlog: () => store.reads.backlog(),
     specialistCount: () => runtime.members().length,
   });
   const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });
-  return openConsole({ port, host, token, runtime, guardian, metrics, onError });
+  return openConsole({ settings, clock: systemClock(), announcer, runtime, guardianOf, metrics, onError });
+}
+
+/** The scrubber knows each token from its first use on, also one that replaces another. */
+function withKnownTokens(settings: ConsoleSettings, scrubber: Scrubber): ConsoleSettings {
+  const people = settings.people.map(({ readToken, ...person }) => ({
+    ...person,
+    readToken() {
+      const token = readToken();
+      if (token !== undefined) scrubber.add(token);
+      return token;
+    },
+  }));
+  for (const person of people) person.readToken();
+  return { ...settings, people };
 }

@@ -18,6 +18,8 @@ export interface Receipt {
   /** A stable code of the reason, for refused and parked intents. */
   readonly code?: string;
   readonly message?: string;
+  /** The Guardian's, given with the approval or the rejection of the action. */
+  readonly reason?: string;
 }
 
 /** A reply in a thread the specialist takes part in. `post` is the thread's first post, as far as known. */

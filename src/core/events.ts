@@ -33,6 +33,11 @@ export interface Announcements {
     readonly kind: string;
     readonly result: "finished" | "suspended" | "failed" | "parked";
     readonly intents: number;
+    /** Number of the event in the store. */
+    readonly seq: number;
+    /** Start of the event's first handling, and of this one. */
+    readonly beganAt: number;
+    readonly startedAt: number;
     readonly message?: string;
     /** For a failed handling: the number of failures, the place in the definition, and the time of the next try. */
     readonly tries?: number;
@@ -40,6 +45,8 @@ export interface Announcements {
     readonly line?: number;
     readonly nextAt?: number;
   };
+  /** A step, a read or a call of a tool was stored. */
+  step: About & { readonly event: string; readonly step: string; readonly startedAt: number };
   /** An intent changed its state. */
   intent: About & {
     readonly id: string;
@@ -60,6 +67,13 @@ export interface Announcements {
     readonly outcome: string;
     readonly status?: number;
     readonly tookMs: number;
+    /** Time until it was admitted: the wait for a free socket, and for its row. */
+    readonly admissionMs: number;
+    /** The action it was sent for, and the number of the event that led to it. */
+    readonly intent?: string;
+    readonly eventSeq?: number;
+    /** The event whose handler asked. */
+    readonly event?: string;
   };
   /** A watched job changed its state. */
   job: About & { readonly job: string; readonly state: string; readonly title?: string; readonly reason?: string };
@@ -69,6 +83,8 @@ export interface Announcements {
   parked: About & { readonly code: string; readonly message: string };
   /** The network's answer has a shape that the profile does not know. */
   drift: About & { readonly operation: string; readonly path: string; readonly kind: string };
+  /** The Guardian gave an order; `handle` is empty if it names no specialist. `code`: it was not carried out. */
+  order: About & { readonly what: string; readonly who: string; readonly subject?: string; readonly code?: string };
   /** A file was reloaded, or could not be. */
   definition: About & { readonly file: string; readonly message: string };
 }
@@ -83,12 +99,14 @@ const NAMES: { readonly [name in AnnouncementName]: true } = {
   gap: true,
   delivery: true,
   run: true,
+  step: true,
   intent: true,
   request: true,
   job: true,
   wait: true,
   parked: true,
   drift: true,
+  order: true,
   definition: true,
 };
 

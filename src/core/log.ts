@@ -5,6 +5,7 @@
 import { excerpt, excerptOf } from "./excerpt.ts";
 import { createRepeats, type KindOf, type LeftOut } from "./repetition-limit.ts";
 import type { Scrubber } from "./scrubber.ts";
+import { isTraced, traceIdOf } from "./trace-ids.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 /** The level of a log line, from `debug` to `error`. */
@@ -54,10 +55,16 @@ export function createLogger({ level: lowest, now, scrubber, sink }: LogOptions,
   const write = (level: LogLevel, message: string, fields: LogFields): void => {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(lowest)) return;
     const at = now();
-    const make = (): LogLine => ({ at, level, message: excerpt(message, clean), fields: excerptOf(fields, clean) });
+    const make = (): LogLine => ({ at, level, message: excerpt(message, clean), fields: excerptOf(traced(fields), clean) });
     for (const line of repeats.take(kindOf(level, message, fields), at, make)) sink(line);
   };
   return { ...loggerOn(write, bound), flush: () => repeats.rest(now()).forEach(sink) };
+}
+
+/** Names the trace of the line's event, under the name that OpenTelemetry has for it in a log. */
+function traced(fields: LogFields): LogFields {
+  const { handle, event } = fields;
+  return typeof handle === "string" && typeof event === "string" && isTraced() ? { ...fields, trace_id: traceIdOf(handle, event) } : fields;
 }
 
 /** Lines of one specialist never hide those of another. */

@@ -26,6 +26,8 @@ export interface GatewayRequest {
   readonly built?: BuiltRequest;
   readonly lane: Lane;
   readonly intent?: Intent;
+  /** The event whose handler reads. */
+  readonly event?: string | undefined;
   readonly signal?: AbortSignal;
   /** The runtime's own request, which no definition has to permit. */
   readonly own?: boolean;

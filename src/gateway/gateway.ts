@@ -61,6 +61,8 @@ export interface GatewayOptions extends AdmissionSources {
 export interface ReadOptions {
   readonly lane?: Lane;
   readonly signal: AbortSignal;
+  /** The event whose handler reads. */
+  readonly event?: string | undefined;
   /** Sent with a key that the network refused, to check if it still does. */
   readonly probe?: boolean;
 }
@@ -106,13 +108,13 @@ export function createGateway(given: GatewayOptions): Gateway {
     }),
   };
   const laneOf = (operation: string): Lane => operationOf(client.profile, operation).lane;
-  const readOnce: Gateway["read"] = async (member, call, { lane, signal, probe = false }) => {
+  const readOnce: Gateway["read"] = async (member, call, { lane, signal, event, probe = false }) => {
     const lacked = lackedBy(client.profile, member.specialist.tier, call.operation);
     if (lacked !== undefined) return { kind: "refused", ...lacked };
     const built = checked(given, client, { member, call, lane: lane ?? laneOf(call.operation) });
     if ("kind" in built) return built;
     for (let tries = 1; ; tries++) {
-      const answer = await attempt(options, { member, call, built, lane: lane ?? laneOf(call.operation), signal, probe });
+      const answer = await attempt(options, { member, call, built, lane: lane ?? laneOf(call.operation), signal, probe, event });
       if (answer.kind !== "answered" || tries >= READ_TRIES || signal.aborted) return answer;
       if (answer.outcome.class === "unauthorized" && member.keyTrouble === undefined) continue; // there is a new key
       if (answer.outcome.class !== "unknown" && answer.outcome.class !== "never-left") return answer;
@@ -251,6 +253,7 @@ async function sendAdmitted(options: GatewayParts, request: GatewayRequest, by: 
   const { handle } = member.specialist;
   const isWrite = effectOf(by.client.profile, request) !== "read";
   // Admission comes last: an admitted request must find a free socket, or it would leave after a halt, or too late to count.
+  const asked = options.announcer.listenerCount("request") > 0 ? clock.monotonic() : 0;
   const turn = places.take();
   if (turn !== undefined) await turn;
   try {
@@ -266,13 +269,13 @@ async function sendAdmitted(options: GatewayParts, request: GatewayRequest, by: 
     if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
     // The network refused the key while the admission was written.
     if (isKeyRefused(request)) {
-      recordEnd(options, request, admission.attempt, KEY_REFUSED, 0);
+      recordEnd(options, request, admission.attempt, KEY_REFUSED, { tookMs: 0, admissionMs: clock.monotonic() - asked });
       return withoutKey(options, member, request.lane);
     }
     if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
     const began = clock.monotonic();
     const { outcome, wire } = await by.client.exchange(call, { key: by.secret, idempotencyKey: intent?.id, signal, built });
-    recordEnd(options, request, admission.attempt, outcome, clock.monotonic() - began);
+    recordEnd(options, request, admission.attempt, outcome, { tookMs: clock.monotonic() - began, admissionMs: began - asked });
     if (examining === undefined) breakers.heard(handle, call, isWrite, outcome);
     if (options.credentials.refusesKey(member, { key: by.key, secret: by.secret, call }, outcome))
       await options.keys.refused(member, by.key);
@@ -317,10 +320,10 @@ function waits(
 
 function recordEnd(
   options: GatewayOptions,
-  { member, call, intent }: GatewayRequest,
+  { member, call, intent, event }: GatewayRequest,
   admitted: Attempt,
   outcome: Outcome,
-  tookMs: number,
+  { tookMs, admissionMs }: { readonly tookMs: number; readonly admissionMs: number },
 ): void {
   const { store, ledger, clock, announcer } = options;
   const heard = "skewMs" in outcome && outcome.skewMs !== undefined ? ledger.heed(outcome.skewMs, tookMs) : undefined;
@@ -350,8 +353,9 @@ function recordEnd(
       operation: call.operation,
       lane: admitted.lane,
       outcome: outcome.class,
-      ...defined({ status }),
+      ...defined({ status, intent: intent?.id, eventSeq: intent?.eventSeq, event }),
       tookMs,
+      admissionMs,
     });
   if (intent !== undefined && follows !== undefined) options.announce(member, intent, follows.change);
 }
@@ -367,8 +371,7 @@ function paidFor({ client, caps }: GatewayOptions, member: Member, { operation }
   return money === undefined ? undefined : { money, caps: caps(member) };
 }
 
-export function callOf(intent: Intent): Call {
-  const { operation, target, thread, input } = intent;
+function callOf({ operation, target, thread, input }: Intent): Call {
   return { operation, ...defined({ target, thread }), input };
 }
 

@@ -31,7 +31,7 @@ import type { Caller } from "../store/orders.ts";
 import type { Guardian } from "./guardian.ts";
 
 /** Changes with requests or answers: command and runtime may have different versions. */
-const PROTOCOL = 4;
+const PROTOCOL = 5;
 /** Linux takes 107 bytes, macOS 103. */
 const MAX_SOCKET_PATH = 100;
 const MAX_LINE_BYTES = 4 * 1_024 * 1_024;
@@ -185,6 +185,8 @@ const REQUESTS: { readonly [name in RequestName]: true } = {
   status: true,
   log: true,
   orders: true,
+  events: true,
+  usage: true,
   inbox: true,
   deliveries: true,
   recording: true,

@@ -18,11 +18,11 @@ export async function explainObject(
   explainIntent: (intent: Intent) => Promise<Explanation>,
 ): Promise<Explanation | undefined> {
   const kinds = [...EVENT_KINDS, ...Object.values(parts?.profile.webhooks.kinds ?? {})];
-  const intents = await store.intents({ object, limit: MAX_FOUND });
-  const events = await store.eventsAbout([object, ...intents.map(({ id }) => id)], [...new Set(kinds)], MAX_FOUND);
+  const intents = await store.reads.intents({ object, limit: MAX_FOUND });
+  const events = await store.reads.eventsAbout([object, ...intents.map(({ id }) => id)], [...new Set(kinds)], MAX_FOUND);
   const watches = (
     await Promise.all(
-      (await store.handles()).flatMap((handle) =>
+      (await store.reads.handles()).flatMap((handle) =>
         WATCH_KINDS.map(async (kind) => {
           const row = await store.findWatch(handle, kind, object);
           return row === undefined ? [] : [watchShown(handle, row, clock.now())];

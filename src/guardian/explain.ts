@@ -41,10 +41,13 @@ const MAX_SAME_EVENT = 50;
 export async function explain(asking: Asking, id: string): Promise<Explanation> {
   const intent = await asking.store.findIntent(id);
   if (intent !== undefined) return explainIntent(asking, intent);
-  const events = await asking.store.findEvents(id, MAX_SAME_EVENT);
+  const events = await asking.store.reads.findEvents(id, MAX_SAME_EVENT);
   if (events.length > 0) return explainEvents(events);
   // A specialist that has sent nothing yet has no row.
-  if ((await asking.store.handles()).includes(asHandle(id)) || (asking.parts !== undefined && (await asking.memberOf(id)) !== undefined))
+  if (
+    (await asking.store.reads.handles()).includes(asHandle(id)) ||
+    (asking.parts !== undefined && (await asking.memberOf(id)) !== undefined)
+  )
     return explainSpecialist(asking, id);
   const operation = await explainOperation(asking, id);
   if (operation !== undefined) return operation;
@@ -68,7 +71,7 @@ function explainEvents(events: readonly EventRow[]): Explanation {
 async function explainIntent(asking: Asking, row: Intent): Promise<Explanation> {
   const { store, clock, parts } = asking;
   const intent = asOf(row, clock.now());
-  const [event, asked] = await Promise.all([store.eventOf(intent), store.approvalOf(intent.id)]);
+  const [event, asked] = await Promise.all([store.reads.eventOf(intent), store.approvalOf(intent.id)]);
   const member = parts === undefined ? undefined : await asking.memberOf(intent.specialist);
   const approval = asked === undefined ? undefined : showApproval(intent, asked, clock.now(), parts && { profile: parts.profile, member });
   const reasons = await reasonsOf(asking, intent, member, approval);
@@ -191,7 +194,7 @@ async function goesFirst(store: Store, intent: Intent): Promise<Reason[]> {
     const state = about === undefined ? "" : `, which is ${about.state}`;
     return [{ rule: "depends_on", message: `its target is the object that ${targetIntent} creates${state}`, lane, since }];
   }
-  const open = await store.intents({ specialist, states: GOES_FIRST, limit: MAX_CHECKED });
+  const open = await store.reads.intents({ specialist, states: GOES_FIRST, limit: MAX_CHECKED });
   const before = open.findLast((other) => other.eventSeq === eventSeq && other.seq < seq);
   if (before === undefined) return [];
   const message = `${before.id} (${before.operation}) was decided before it in the same handling and goes first; it is ${before.state}`;
@@ -245,7 +248,7 @@ async function explainOperation(asking: Asking, name: string): Promise<Explanati
   if (!isKnown && drift.length === 0 && stops.length === 0) return undefined;
   const changes = drift.map(({ severity, kind, path, type, firstSeenMs, count }) => ({
     rule: `drift_${severity}` as const,
-    message: `${changed(kind, path, type)}, seen ${times(count)}`,
+    message: `${changeText({ kind, path, type })}, seen ${times(count)}`,
     since: firstSeenMs,
   }));
   const reasons = [...stops, ...changes];
@@ -282,7 +285,8 @@ function unreadOf(sources: readonly SourceShown[]): readonly Reason[] {
   );
 }
 
-function changed(kind: Observation["kind"], path: string, type: string): string {
+/** A change in the answers of the network. */
+export function changeText({ kind, path, type }: Pick<Observation, "kind" | "path" | "type">): string {
   switch (kind) {
     case "new-field":
       return `${path} (${type}) is new`;

@@ -16,6 +16,8 @@ export interface FailingShown {
   readonly code: string;
   /** Message of the newest. */
   readonly message: string;
+  /** The message without the parts that differ between the events. */
+  readonly pattern: string;
   readonly count: number;
   /** Number of events that wait for a person. */
   readonly parked: number;
@@ -36,26 +38,27 @@ export interface AllFailing {
   /** The largest groups. */
   readonly failing: readonly FailingShown[];
   /** Totals, including groups that are not listed. */
-  readonly failingCounts: { readonly events: number; readonly groups: number };
+  readonly failingCounts: { readonly events: number; readonly parked: number; readonly groups: number };
 }
 
 const MAX_GROUPS = 100;
 
 export async function showFailing(store: Store, specialist?: Handle): Promise<AllFailing> {
-  const { groups, groupCount, eventCount } = await store.failing(specialist, MAX_GROUPS);
-  return { failing: groups.flatMap(groupShown), failingCounts: { events: eventCount, groups: groupCount } };
+  const { groups, groupCount, eventCount, parkedCount } = await store.reads.failing(specialist, MAX_GROUPS);
+  return { failing: groups.flatMap(groupShown), failingCounts: { events: eventCount, parked: parkedCount, groups: groupCount } };
 }
 
 function groupShown({ specialist, kind, count, parked, tries, nextAt, latest }: FailureGroup): readonly FailingShown[] {
   const { failure, id } = latest;
   if (failure === undefined) return [];
-  const { code, message, at, file, line } = failure;
+  const { code, message, pattern, at, file, line } = failure;
   return [
     defined({
       handle: specialist,
       what: kind,
       code,
       message,
+      pattern,
       count,
       parked,
       tries,

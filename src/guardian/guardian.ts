@@ -2,7 +2,7 @@
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
-import { asHandle } from "../core/ids.ts";
+import { asHandle, type Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import { isDecidable, type Intent, type IntentChange, type TargetOf } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
@@ -16,6 +16,7 @@ import type { Member } from "../gateway/member.ts";
 import { MAX_LISTED, type Page } from "./page.ts";
 import { readInbox, type InboxEntry, type InboxQuery } from "./inbox-entries.ts";
 import { readLog, type LogEntry, type LogQuery } from "./log-entries.ts";
+import { readEvents, type EventsQuery, type TimelineEvent } from "./timeline-events.ts";
 import { words, type Words } from "./proposals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
@@ -26,6 +27,7 @@ import type { Explanation } from "./explanation.ts";
 import { recordEvent, type Recording } from "./recording.ts";
 import { explain } from "./explain.ts";
 import type { KeptDelivery } from "../store/history.ts";
+import type { UsageHour } from "../store/usage-hours.ts";
 import type { Caller, OrderRow } from "../store/orders.ts";
 import { PROGRAM, readOrders, recordOrders, type OrdersQuery } from "./record-orders.ts";
 
@@ -39,6 +41,10 @@ export interface Guardian extends Controls, Words {
   log(query: LogQuery): Promise<Page<LogEntry>>;
   /** The orders given here, newest first: who gave each, when, from where and why, and its result. */
   orders(query: OrdersQuery): Promise<Page<OrderRow>>;
+  /** Events of one specialist with the actions they led to and their requests, newest first; `before` continues a page. */
+  events(query: EventsQuery): Promise<Page<TimelineEvent>>;
+  /** Requests, lateness and money by hour, of one specialist or of all together; kept for 90 days. */
+  usage(query: UsageQuery): Promise<{ readonly hours: readonly UsageHour[] }>;
   /** The newest events of one specialist with their payloads, newest first. */
   inbox(query: InboxQuery): Promise<readonly InboxEntry[]>;
   /** Webhook deliveries that nothing handled or understood, newest first. `kind` is the network's word. */
@@ -67,6 +73,12 @@ export interface Guardian extends Controls, Words {
   call(query: CallQuery): Promise<CallResult>;
   /** Writes a copy of the store. The path is absolute. Throws `Misconfigured` (`backup_exists`, `backup_failed`). */
   backup(query: { readonly file: string }): Promise<OrderResult>;
+}
+
+export interface UsageQuery {
+  readonly handle?: string;
+  /** Ms since the epoch. */
+  readonly since: number;
 }
 
 export type Empty = { readonly [name: string]: never };
@@ -103,6 +115,8 @@ export function createGuardian(options: GuardianOptions): Guardian {
     status: () => showStatus(defined({ store, clock, live })),
     log: (query) => readLog(store, query, clock.now()),
     orders: (query) => readOrders(store, query),
+    events: (query) => readEvents(store, query, clock.now()),
+    usage: async ({ handle, since }) => ({ hours: await store.reads.hours({ since, ...specialistOf(handle) }) }),
     inbox: (query) => readInbox(store, query),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
@@ -124,6 +138,10 @@ export function createGuardian(options: GuardianOptions): Guardian {
     ...decisions(context),
   };
   return recordOrders(guardian, context, options.caller ?? PROGRAM);
+}
+
+function specialistOf(handle: string | undefined): { readonly specialist?: Handle } {
+  return handle === undefined ? {} : { specialist: asHandle(handle) };
 }
 
 function decisions(context: GuardianContext): Pick<Guardian, "retry" | "settle"> {
@@ -214,7 +232,7 @@ async function lift(context: GuardianContext, name: string, handle: string | und
   if (change === undefined) return undefined;
   const now = clock.now();
   await store.saveNetworkState(change, now);
-  const waiting = await store.intents({ states: ["ready"], limit: MAX_LISTED });
+  const waiting = await store.reads.intents({ states: ["ready"], limit: MAX_LISTED });
   for (const { seq, code, operation, specialist } of waiting)
     if (isBreakerRule(code ?? "") && (operation === name || specialist === name))
       await store.moveIntent({ seq, by: "outbox", change: { state: "ready", nextAt: now }, now });
@@ -224,7 +242,7 @@ async function lift(context: GuardianContext, name: string, handle: string | und
 
 async function retryEvent(context: GuardianContext, id: string, handle: string | undefined): Promise<OrderResult> {
   const { store, clock } = context;
-  const known = (await store.findEvents(id, MAX_LISTED)).filter(({ specialist }) => handle === undefined || specialist === handle);
+  const known = (await store.reads.findEvents(id, MAX_LISTED)).filter(({ specialist }) => handle === undefined || specialist === handle);
   const parked = known.filter(({ state, failure }) => state === "parked" || (state === "ready" && failure !== undefined));
   const [event, second] = parked;
   if (event === undefined)

@@ -25,7 +25,7 @@ export interface InboxEntry {
 const MAX_TOGETHER = 200_000;
 
 export async function readInbox(store: Store, { handle, limit }: InboxQuery): Promise<readonly InboxEntry[]> {
-  const rows = await store.eventsOf(asHandle(handle), Math.min(Math.max(1, limit), MAX_LISTED));
+  const rows = await store.reads.eventsOf(asHandle(handle), Math.min(Math.max(1, limit), MAX_LISTED));
   let length = 0;
   return rows
     .map(({ id, kind, createdAt: at, state, doneAt, payload }) => defined({ id, kind, at, state, doneAt, payload }))

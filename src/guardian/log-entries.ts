@@ -75,13 +75,13 @@ export async function readLog(store: Store, query: LogQuery, now: number): Promi
   const skip = before === undefined ? 0 : before % PER_MS;
   const search = wordsIn(query.search);
   const specialist = handle === undefined ? undefined : asHandle(handle);
-  const end = search === undefined ? undefined : await store.searchEnd(defined({ specialist, until }));
+  const end = search === undefined ? undefined : await store.reads.searchEnd(defined({ specialist, until }));
   const from = end === undefined ? since : Math.max(end.at, since ?? 0);
   const filter = defined({ specialist, since: from, until, search, limit: bounded + skip });
   const [intents, failed, total] = await Promise.all([
-    store.intents(defined({ ...filter, operation: kind, after: end?.seq })),
-    store.failedEvents(defined({ ...filter, kind })),
-    store.logTotal(defined({ specialist, kind, since, search })),
+    store.reads.intents(defined({ ...filter, operation: kind, after: end?.seq })),
+    store.reads.failedEvents(defined({ ...filter, kind })),
+    store.reads.logTotal(defined({ specialist, kind, since, search })),
   ]);
   // Actions are listed at the time of their decision, which never changes.
   const placed = [

@@ -145,16 +145,16 @@ export function words(context: GuardianContext): Words {
           changed.map((part) => CHANGES[part](shown)),
         );
       const word = defined({ verdict: "approved", shown, reason });
-      if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
+      if (!(await store.decideApproval(intent.id, word, now))) throw await overtaken(store, id, now);
       return said("approved", intent);
     },
     async reject({ id, reason }) {
       const now = clock.now();
       const { intent } = await answerable(store, id, now);
       const { member, trouble } = await authorOf(context, intent);
-      const events = member === undefined ? [] : follow(member, intent, rejection(reason), now).events;
+      const events = member === undefined ? [] : follow(member, { ...intent, reason }, rejection(reason), now).events;
       const word = defined({ verdict: "rejected", reason, events });
-      if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
+      if (!(await store.decideApproval(intent.id, word, now))) throw await overtaken(store, id, now);
       const { message } = said("rejected", intent);
       return { message: trouble === undefined ? message : `${message}; its handler gets no receipt: ${trouble}` };
     },
@@ -183,11 +183,32 @@ async function answerable(store: Store, id: string, now: number): Promise<OpenAp
   if (approval === undefined)
     throw new Refused("nothing_asked", `"${id}" needs no approval: it is ${intent.state}`, { hint: `retinue why ${id}` });
   const over = overOf(intent, approval, now);
-  if (over !== undefined)
-    throw new Refused("approval_over", `${id} can no longer be answered: ${over.message}, ${new Date(over.at).toISOString()}`, {
-      hint: `retinue why ${id}`,
-    });
+  if (over !== undefined) {
+    const who = await deciderOf(store, id, over);
+    const told = `${over.message}, ${who === undefined ? "" : `by ${who}, `}${new Date(over.at).toISOString()}`;
+    throw new Refused("approval_over", `${id} can no longer be answered: ${told}`, { hint: `retinue why ${id}` });
+  }
   return { intent, approval };
+}
+
+const ANSWERS: { readonly [how in Over["how"]]?: string } = { approved: "approve", rejected: "reject" };
+/** Orders of one action that are searched: the one that decided is among the first of its kind. */
+const MAX_ANSWERS = 50;
+
+/** The person who decided, by the record of orders. */
+async function deciderOf(store: Store, id: string, { how, at }: Over): Promise<string | undefined> {
+  const what = ANSWERS[how];
+  if (what === undefined) return undefined;
+  const { rows } = await store.reads.orders({ subject: id, what, limit: MAX_ANSWERS });
+  // One that came too late was given later, has a code, or has no result yet.
+  const given = rows.filter((order) => order.code === undefined && order.at <= at);
+  return (given.findLast(({ result }) => result !== undefined) ?? given.at(-1))?.who;
+}
+
+/** The error of an answer that somebody else's came before, while it was given. */
+async function overtaken(store: Store, id: string, now: number): Promise<Refused> {
+  await answerable(store, id, now);
+  return changedMeanwhile(id);
 }
 
 function changedMeanwhile(id: string, changes: readonly string[] = []): Refused {

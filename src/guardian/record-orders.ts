@@ -9,7 +9,7 @@ import type { GuardianContext } from "./wake-waiting.ts";
 
 /** The orders among the methods of the Guardian; the others only ask. */
 const ORDERS = ["approve", "reject", "pause", "resume", "halt", "lift", "unfreeze", "retry", "settle", "call", "backup"] as const;
-type OrderName = (typeof ORDERS)[number];
+export type OrderName = (typeof ORDERS)[number];
 
 /** The caller of a program that names none. */
 export const PROGRAM: Caller = { who: "the program", from: "code" };
@@ -37,10 +37,14 @@ async function record(
   query: object,
   give: () => Promise<unknown>,
 ): Promise<unknown> {
-  const noted = store.noteOrder({ who: cut(who), from, at: clock.now(), ...describe(name, query) }).catch(unrecorded);
+  const order = describe(name, query);
+  const noted = store.noteOrder({ who: cut(who), from, at: clock.now(), ...order }).catch(unrecorded);
   const end = async (how: OrderEnd): Promise<void> => {
     const seq = await noted;
     if (seq !== undefined) await store.endOrder(seq, how).catch(unrecorded);
+    const { what, subject } = order;
+    const handle = textIn(query, "handle") ?? "";
+    parts?.announcer.emit("order", defined({ at: clock.now(), handle, who: cut(who), what, subject, code: how.code }));
   };
   /** A halt must work on a disk that takes no rows. */
   function unrecorded(error: unknown): undefined {
@@ -100,7 +104,7 @@ export interface OrdersQuery {
 
 export async function readOrders(store: Store, { search, limit, ...filter }: OrdersQuery): Promise<Page<OrderRow>> {
   const bounded = Math.min(Math.max(1, limit), MAX_LISTED);
-  const { rows, total } = await store.orders(defined({ ...filter, search: wordsIn(search), limit: bounded }));
+  const { rows, total } = await store.reads.orders(defined({ ...filter, search: wordsIn(search), limit: bounded }));
   const last = rows.at(-1);
   return { entries: rows, total, ...(last === undefined || rows.length < bounded ? {} : { next: last.seq }) };
 }

@@ -25,7 +25,7 @@ const MAX_SAME = 50;
 
 /** Throws `Refused` (`nothing_found`) for an event that is not stored, or is stored for several specialists and none is named. */
 export async function recordEvent(store: Store, id: string, handle: string | undefined): Promise<Recording> {
-  const found = (await store.findEvents(id, MAX_SAME)).filter(({ specialist }) => handle === undefined || specialist === handle);
+  const found = (await store.reads.findEvents(id, MAX_SAME)).filter(({ specialist }) => handle === undefined || specialist === handle);
   const [event, ...others] = found;
   if (event === undefined)
     throw new Refused("nothing_found", `there is no event "${id}"${handle === undefined ? "" : ` of ${handle}`}`, {

@@ -20,7 +20,7 @@ export interface DeliveryQuery {
 
 export function readDeliveries(store: Store, { handle, kind, before, limit }: DeliveryQuery): Promise<Page<KeptDelivery>> {
   return pageOf(limit, (bounded) =>
-    store.keptDeliveries({
+    store.reads.keptDeliveries({
       ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
       ...defined({ kind, before }),
       limit: bounded,
@@ -29,7 +29,7 @@ export function readDeliveries(store: Store, { handle, kind, before, limit }: De
 }
 
 export async function readDelivery(store: Store, seq: number): Promise<DeliveryShown> {
-  const found = await store.keptDelivery(seq);
+  const found = await store.reads.keptDelivery(seq);
   if (found === undefined)
     throw new Refused("nothing_found", `no delivery ${seq} is stored`, { hint: "retinue deliveries lists those that are" });
   return { ...found, body: Buffer.from(found.body).toString("utf8") };

@@ -8,6 +8,7 @@ import { defined } from "../core/defined.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
 import { readListState, reportedReadFailure, type Gap, type ReadFailure } from "../polling/list-state.ts";
+import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
 import { OPEN, type Intent, type IntentState } from "../outbox/intent.ts";
 import type { Stop } from "../limits/verdict.ts";
@@ -15,6 +16,7 @@ import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Awaiting, Usage } from "../store/controls.ts";
 import type { SpecialistOverview } from "../store/overview.ts";
 import { NO_ROW } from "../store/specialists.ts";
+import type { ParkedEvent } from "../store/inbox.ts";
 import type { Store } from "../store/store.ts";
 import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
@@ -102,6 +104,7 @@ export interface SpecialistShown {
 
 /** An intent or event that waits for a person. */
 export interface WaitingForPerson {
+  readonly about: "action" | "event";
   readonly id: string;
   readonly handle: string;
   /** The operation of an intent, the kind of an event. */
@@ -111,6 +114,8 @@ export interface WaitingForPerson {
   readonly since: number;
   /** Its handler failed: it is also part of a group in `failing`. */
   readonly isFailing?: true;
+  /** An action that a person must settle before it may be tried again. */
+  readonly mayHaveHappened?: true;
 }
 
 export interface Snapshot extends AllFailing {
@@ -136,8 +141,8 @@ export interface Snapshot extends AllFailing {
   readonly drift: readonly DriftEntry[];
   /** Models that cannot be asked now, and why. */
   readonly models: readonly ModelWait[];
-  /** How many there are of each list above that is cut at its newest entries. */
-  readonly totals: { readonly [list in CutList]: number };
+  /** How many there are of each list above that is cut at its newest entries; `changed`: operations whose answers changed. */
+  readonly totals: { readonly [list in CutList | "changed"]: number };
   readonly specialists: readonly SpecialistShown[];
   /** Undefined without a receiver. */
   readonly webhooks: WebhooksShown | undefined;
@@ -165,10 +170,10 @@ export async function showStatus({
   const [stops, frozen, approvals, events, eventCount, waits, specialists] = await Promise.all([
     stopsInForce(store, live?.runtime.parts.unkeptHalts),
     store.frozen(),
-    store.openApprovals(MAX_SHOWN, now),
-    store.parkedEvents(undefined, MAX_SHOWN),
-    store.parkedEventCount(),
-    store.waitingIntents(MAX_SHOWN),
+    store.reads.openApprovals(MAX_SHOWN, now),
+    store.reads.parkedEvents(undefined, MAX_SHOWN),
+    store.reads.parkedEventCount(),
+    store.reads.waitingIntents(MAX_SHOWN),
     showSpecialists(store, clock, { members }),
   ]);
   const { parked, doubts, pending, undelivered } = waits;
@@ -188,17 +193,7 @@ export async function showStatus({
     approvals: approvals.map((open) =>
       showProposal(open, now, live && { profile: live.runtime.parts.profile, member: running.get(open.intent.specialist) }),
     ),
-    parked: [
-      ...events.map(({ id, specialist, kind, note, failure, parkedAt }) => ({
-        id,
-        handle: specialist,
-        what: kind,
-        message: note,
-        since: parkedAt,
-        ...(failure === undefined ? {} : { isFailing: true as const }),
-      })),
-      ...parked.rows.map(waiting),
-    ],
+    parked: [...events.map(parkedEvent), ...parked.rows.map(waiting)],
     doubts: doubts.rows.map(waiting),
     pending: pending.rows.map(waiting),
     undelivered: undelivered.rows.map(waiting),
@@ -212,6 +207,7 @@ export async function showStatus({
       undelivered: undelivered.total,
       stopped: stopped.length,
       drift: drift.length,
+      changed: changedOperations(drift),
     },
     models: live?.runtime.parts.models?.waits() ?? [],
     specialists: specialists.map((one) => ({ ...one, ...defined({ trust: breakers.trust.of(one.handle) }) })),
@@ -219,14 +215,30 @@ export async function showStatus({
   };
 }
 
+function parkedEvent({ id, specialist, kind, note, failure, parkedAt }: ParkedEvent): WaitingForPerson {
+  const row = { about: "event", id, handle: specialist, what: kind, message: note, since: parkedAt } as const;
+  return failure === undefined ? row : { ...row, isFailing: true };
+}
+
+function changedOperations(drift: readonly DriftEntry[]): number {
+  return new Set(drift.filter(isChange).map(({ operation }) => operation)).size;
+}
+
+/** False for something new in an answer, which breaks nothing. */
+export function isChange({ severity }: Pick<DriftEntry, "severity">): boolean {
+  return severity !== "note";
+}
+
 function waiting(intent: Intent): WaitingForPerson {
   return defined({
+    about: "action" as const,
     id: intent.id,
     handle: intent.specialist,
     what: intent.operation,
     message: intent.message ?? intent.code ?? "",
     since: lastWentOnAt(intent),
     target: intent.target,
+    mayHaveHappened: mayHaveHappened(intent) || undefined,
   });
 }
 
@@ -238,7 +250,7 @@ export async function showSpecialists(
 ): Promise<readonly SpecialistShown[]> {
   const now = clock.now();
   const only = handle === undefined ? undefined : asHandle(handle);
-  const [overview, usage] = await Promise.all([store.overview(now, only), store.usage(now, only)]);
+  const [overview, usage] = await Promise.all([store.reads.overview(now, only), store.usage(now, only)]);
   const running = new Map(members.map((member) => [member.specialist.handle, member]));
   const handles = only === undefined ? new Set([...overview.keys(), ...running.keys()]) : [only];
   return [...handles]

@@ -8,7 +8,6 @@ import { supersede } from "./pile-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
 import type PQueue from "p-queue";
-import type { Announcer } from "../core/events.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { WorkerPool } from "./worker/worker-pool.ts";
 import { failureOf } from "./failed-run.ts";
@@ -22,7 +21,6 @@ import { handlerOf } from "../specialist/handlers.ts";
 
 /** Dependencies of event handling. */
 export interface HandlerDependencies extends HandlingDependencies {
-  readonly announcer: Announcer;
   /** Learns which events lead to actions. */
   readonly acts: Acts;
   /** Bounds the number of handlers' promises that are awaited at once. */
@@ -122,21 +120,22 @@ async function handleInOrder(
   events: readonly ClaimedEvent[],
   read: ReadForHandler,
 ): Promise<boolean> {
-  const { store, stopping } = parts;
+  const { store, stopping, clock } = parts;
   let finished = false;
   for (const event of events) {
     if (stopping.aborted) {
       store.retryEvent(event.seq, { notBefore: 0, failed: false });
       continue;
     }
+    const startedAt = clock.now();
     try {
       const result = runOne(parts, member, event, read);
-      finished = end(parts, member, event, result instanceof Promise ? await result : result) || finished;
+      finished = end(parts, member, { event, startedAt }, result instanceof Promise ? await result : result) || finished;
     } catch (error) {
       if (isStoreLost(error)) throw error;
       // The result could not be stored. Without this, the event and those claimed with it would count as running until a restart. The
       // handler is not the cause, so the error's class does not apply to its event.
-      giveBack(parts, member, event, error, HANDLING_RETRY_DELAYS_MS[event.attempts]);
+      giveBack(parts, member, { event, startedAt }, error, HANDLING_RETRY_DELAYS_MS[event.attempts]);
     }
   }
   // A claim may end early, because an event that may have ended the process is claimed alone; returned events are not claimed again at
@@ -144,12 +143,23 @@ async function handleInOrder(
   return events.length === CLAIM || finished;
 }
 
+/** A handling that has ended. */
+interface Handled {
+  readonly event: ClaimedEvent;
+  readonly startedAt: number;
+}
+
+function aboutRun({ event: { id, seq, kind, beganAt }, startedAt }: Handled, handle: string, at: number) {
+  return { at, handle, event: id, seq, kind, beganAt, startedAt };
+}
+
 /** Stores the result of a handling. Returns true if the event is done. */
-function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, given: RunResult): boolean {
+function end(parts: HandlerDependencies, member: Member, handled: Handled, given: RunResult): boolean {
   const { store, clock, announcer } = parts;
   const { specialist } = member;
+  const { event } = handled;
   const result = withoutSecrets(parts, given);
-  const about = () => ({ at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind });
+  const about = () => aboutRun(handled, specialist.handle, clock.now());
   switch (result.kind) {
     case "finished": {
       if (handlerOf(specialist, event.kind) !== undefined) member.handling = "works";
@@ -172,7 +182,7 @@ function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, gi
       return false;
     }
     case "failed":
-      giveBack(parts, member, event, result.error, retryDelay(result.error, event.attempts, clock.now()));
+      giveBack(parts, member, handled, result.error, retryDelay(result.error, event.attempts, clock.now()));
       return false;
   }
 }
@@ -187,19 +197,20 @@ function retryDelay(error: unknown, attempts: number, now: number): number | und
 }
 
 /** Retries the event after `retryMs`; without it, or after too many failures, parks it, so that no event is lost and no loop spins. */
-function giveBack(parts: HandlerDependencies, member: Member, event: ClaimedEvent, error: unknown, retryMs: number | undefined): void {
+function giveBack(parts: HandlerDependencies, member: Member, handled: Handled, error: unknown, retryMs: number | undefined): void {
   const { store, clock, announcer } = parts;
+  const { event } = handled;
   const now = clock.now();
   const { handle } = member.specialist;
   if (error instanceof RunInterrupted && error.code === "run_stopped") {
     store.retryEvent(event.seq, { notBefore: now, failed: false });
-    announcer.emit("run", { at: now, handle, event: event.id, kind: event.kind, intents: 0, result: "failed", message: error.message });
+    announcer.emit("run", { ...aboutRun(handled, handle, now), intents: 0, result: "failed", message: error.message });
     return;
   }
   const failure = failureOf(error, { at: now, tries: event.attempts + 1, clean: (text) => parts.scrubber.clean(text) });
   const { message, tries, file, line } = failure;
   const place = file === undefined || line === undefined ? {} : { file, line };
-  const about = { at: now, handle, event: event.id, kind: event.kind, intents: 0, message, tries, ...place };
+  const about = { ...aboutRun(handled, handle, now), intents: 0, message, tries, ...place };
   const streak = typeof member.handling === "object" ? member.handling : { tries: 0, since: now };
   member.handling = { tries: streak.tries + 1, since: streak.since, kind: event.kind, message: message.slice(0, MAX_STREAK_MESSAGE) };
   if (retryMs !== undefined) {

@@ -1,6 +1,7 @@
 /** One handling of one event: what its handler may read and ask, and where its steps are stored. */
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Announcer } from "../core/events.ts";
 import { newIntentId, type IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
@@ -29,6 +30,7 @@ export interface HandlingDependencies {
   /** Knows every secret: foreign text is cleaned by it before anything is read from it, or cut. */
   readonly scrubber: Scrubber;
   readonly store: Store;
+  readonly announcer: Announcer;
   readonly fetch: typeof globalThis.fetch;
   /** Undefined where no model may be asked. */
   readonly models?: Models | undefined;
@@ -42,7 +44,7 @@ export interface HandlingDependencies {
 export type ReadForHandler = (
   member: Member,
   call: ReadCall,
-  options: { readonly signal: AbortSignal; readonly since: number },
+  options: { readonly signal: AbortSignal; readonly since: number; readonly event: string },
 ) => Promise<HandlerRead>;
 
 /** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
@@ -107,7 +109,7 @@ export class Handling implements RunRequest {
   }
 
   read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead> {
-    return this.#read(this.#member, call, { signal, since: this.event.beganAt });
+    return this.#read(this.#member, call, { signal, since: this.event.beganAt, event: this.event.id });
   }
 
   get callTool(): RunRequest["callTool"] {
@@ -119,9 +121,12 @@ export class Handling implements RunRequest {
     };
   }
 
-  async saveStep(name: string, value: Json): Promise<void> {
-    refuseSecrets(this.#parts.scrubber, "what a step returned", [name, value]);
-    await this.#parts.store.saveStep(this.event.seq, name, value);
+  async saveStep(name: string, value: Json, startedAt: number): Promise<void> {
+    const { scrubber, store, announcer, clock } = this.#parts;
+    refuseSecrets(scrubber, "what a step returned", [name, value]);
+    await store.saveStep(this.event.seq, name, value);
+    if (announcer.listenerCount("step") > 0)
+      announcer.emit("step", { at: clock.now(), handle: this.#specialist.handle, event: this.event.id, step: name, startedAt });
   }
 
   get askModel(): RunRequest["askModel"] {

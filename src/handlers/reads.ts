@@ -27,15 +27,22 @@ export interface ReadFor {
   readonly signal: AbortSignal;
   /** Start of the event's first handling: reads may not show its object yet. */
   readonly since: number;
+  /** The id of the event. */
+  readonly event?: string | undefined;
 }
 
 /** Delay after a 429 or 401: the gateway then states the wait. */
 const ASK_GATEWAY_MS = SECOND;
 
 /** Throws `Refused` if the network or a rule refuses this read for good, `Retryable` if no complete answer came. */
-export async function readFor(parts: ReadDependencies, member: Member, call: ReadCall, { signal, since }: ReadFor): Promise<HandlerRead> {
+export async function readFor(
+  parts: ReadDependencies,
+  member: Member,
+  call: ReadCall,
+  { signal, since, event }: ReadFor,
+): Promise<HandlerRead> {
   refuseSecrets(parts.scrubber, `${call.operation}: the target`, call.target);
-  const result = readResult(await parts.gateway.read(member, call, { signal }));
+  const result = readResult(await parts.gateway.read(member, call, { signal, event }));
   switch (result.kind) {
     case "value": {
       const { items, record, body } = result.value;

@@ -25,7 +25,7 @@ export interface EventFields {
 /** The fields of an intent that facts change. */
 export type IntentFields = Pick<
   Intent,
-  "state" | "target" | "nextAt" | "checks" | "everUnknown" | "sentAt" | "createdRef" | "code" | "message" | "settledAt"
+  "state" | "target" | "nextAt" | "checks" | "everUnknown" | "sentAt" | "createdRef" | "code" | "message" | "settledAt" | "reason"
 >;
 
 /** Facts of all kinds share one sequence of numbers. */

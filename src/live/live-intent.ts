@@ -91,6 +91,7 @@ export function liveIntent(run: RunFact, seed: IntentSeed): LiveIntent {
     unanswered: 0,
     firstRequest: undefined,
     lastRequest: undefined,
+    reason: undefined,
     last: run.seq,
     isStored: false,
   };
@@ -109,6 +110,7 @@ export function setOf(intent: LiveIntent, change: IntentChange, now: number, res
     ...(change.createdRef === undefined ? {} : { createdRef: change.createdRef }),
     ...(change.checked === true ? { checks: intent.checks + 1 } : {}),
     ...(change.everUnknown === undefined ? {} : { everUnknown: change.everUnknown }),
+    ...(change.reason === undefined ? {} : { reason: change.reason }),
   };
 }
 
@@ -143,6 +145,7 @@ export function asIntent(live: LiveIntent): Intent {
     message: live.message,
     createdAt: live.createdAt,
     settledAt: live.settledAt,
+    reason: live.reason,
   };
 }
 

@@ -1,4 +1,5 @@
 /** The local network: an independent implementation of the whole interface, both sets over one world. */
+import { Refused } from "../core/errors.ts";
 import { ConnectionLost } from "./server/exchange.ts";
 import { assemble } from "./assemble.ts";
 import type { LocalNetwork, LocalNetworkOptions } from "./options.ts";
@@ -20,6 +21,9 @@ export function createLocalNetwork(options: LocalNetworkOptions): LocalNetwork {
     ...createMyAgents(world, (approval) => requestHandler.perform(approval)),
     jobs: () => world.board,
     deliveries: () => deliveries.list(),
+    redeliver(id) {
+      if (!deliveries.redeliver(id)) throw new Refused("nothing_found", `there is no delivery "${id}" with a webhook that takes it`);
+    },
     assume: (changes) => void Object.assign(world.assume, changes),
     assumptions: world.assume,
     // Loaded on demand: a simulation has no sockets and needs no HTTP server.

@@ -82,6 +82,8 @@ export interface LocalNetwork {
   /** Decides a pending approval; an approved action happens at once. Throws `Refused` (`approval_not_pending`). */
   decide(approvalId: string, approve: boolean): void;
   deliveries(): readonly Readonly<Delivery>[];
+  /** Delivers one of them once more, under the same id. Throws `Refused` (`nothing_found`). */
+  redeliver(id: string): void;
   /** Changes assumptions while the network runs. */
   assume(changes: Partial<Assumptions>): void;
   readonly assumptions: Readonly<Assumptions>;

@@ -74,6 +74,7 @@ function receiptOf(intent: Intent, change: IntentChange): Receipt {
     ...(change.createdRef === undefined ? {} : { created: change.createdRef }),
     ...(change.code === undefined ? {} : { code: change.code }),
     ...(change.message === undefined ? {} : { message: change.message }),
+    ...(intent.reason === undefined ? {} : { reason: intent.reason }),
   };
 }
 

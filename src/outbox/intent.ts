@@ -168,6 +168,8 @@ export interface Intent {
   readonly message: string | undefined;
   readonly createdAt: number;
   readonly settledAt: number | undefined;
+  /** The Guardian's, given with an approval. */
+  readonly reason?: string | undefined;
 }
 
 /** An admitted request: its row is on disk. */
@@ -191,6 +193,8 @@ export interface IntentChange<State extends IntentState = IntentState> {
   readonly message?: string;
   /** The network's id of the created object. */
   readonly createdRef?: string;
+  /** The Guardian's, given with an approval. */
+  readonly reason?: string;
   /** A complete read-back found nothing. */
   readonly checked?: boolean;
   readonly everUnknown?: boolean;

@@ -13,6 +13,8 @@ import type { WebhookDependencies } from "../webhooks/webhook-dependencies.ts";
 export interface Dependencies
   extends AccountDependencies, HandlerDependencies, OutboxDependencies, PollingDependencies, ScheduleDependencies, WebhookDependencies {
   readonly unkeptHalts: UnkeptHalts;
+  /** `refuse` in a dry run. */
+  readonly writes?: "send" | "refuse" | undefined;
   /** The reason if the store can no longer be written. */
   readonly storeLost: () => Fatal | undefined;
   /** Records data of the specialist's own account from a confirmed answer. */

@@ -1,6 +1,7 @@
 /** Turns checked settings into a runtime that is ready to start: everything is checked before anything begins. */
 import { createKeys, type KeyProvider } from "../client/auth.ts";
 import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
+import { alertSecrets } from "../config/alert-settings.ts";
 import type { Config } from "../config/config.ts";
 import { declaredSecrets, environmentSecrets, keyReference, toolSecrets } from "../config/key-sources.ts";
 import { modelSecrets } from "../config/model-settings.ts";
@@ -160,6 +161,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     random,
     zone: () => config.guardian.zone,
     lateLandingMs: profile.timing.lateLandingMs,
+    readsBeside: options.passive !== true,
     // A commit that nothing awaits may be lost, so the runtime is informed.
     onLost: (error) => {
       runtime?.storeLost(error);
@@ -291,9 +293,9 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
 /** Lets the scrubber know every secret of the settings, before anything is opened. */
 function learnSecrets(planned: LaunchPlan, scrubber: Scrubber): void {
   const { config } = planned;
-  const { environment, mcp } = config;
-  for (const secret of [...environmentSecrets(environment), ...modelSecrets(config), ...toolSecrets(environment, mcp)])
-    scrubber.add(secret);
+  const { environment, mcp, alerts } = config;
+  const named = [...toolSecrets(environment, mcp), ...alertSecrets(environment, alerts)];
+  for (const secret of [...environmentSecrets(environment), ...modelSecrets(config), ...named]) scrubber.add(secret);
   learnDeclared(planned, planned.roster, scrubber);
 }
 

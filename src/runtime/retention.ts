@@ -24,10 +24,11 @@ export interface Pruning {
   readonly retention: Retention;
 }
 
-/** Deletes a bounded number of rows now and every ten minutes, and stores the time in between, until the signal. */
+/** Deletes a bounded number of rows now and every ten minutes; stores the time, and rolls facts up, in between; until the signal. */
 export async function keepPruned({ store, clock, profile, members, retention }: Pruning, stopping: AbortSignal): Promise<void> {
   for (let beat = 0; !stopping.aborted; beat++) {
     await store.passTime(clock.now());
+    while (!stopping.aborted && (await store.rollUp())) continue;
     if (beat % BEATS_A_PRUNE === 0) await store.prune(clock.now(), neededRetention(retention, members(), profile));
     await sleep(clock, BEAT_MS, stopping);
   }

@@ -1,4 +1,5 @@
 /** Handles one event once, by the rules and the store that a runtime uses, and sends nothing. */
+import { createAnnouncer } from "../core/events.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { systemClock, type Clock } from "../core/clock.ts";
@@ -106,6 +107,7 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
       log,
       tools: { callTool: options.callTool },
       ending: new AbortController().signal,
+      announcer: createAnnouncer(),
     };
     const known = new Map([
       ...Object.entries(answers),
@@ -151,8 +153,8 @@ class HandlingInTest extends Handling {
     return this.given === undefined ? super.state : structuredClone(this.given);
   }
 
-  override async saveStep(name: string, value: Json): Promise<void> {
-    await super.saveStep(name, value);
+  override async saveStep(name: string, value: Json, startedAt: number): Promise<void> {
+    await super.saveStep(name, value, startedAt);
     this.onStep(name, value);
   }
 }

@@ -135,7 +135,8 @@ function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
-type AtOnce = { [Name in keyof Store]: ReturnType<Store[Name]> extends Promise<unknown> ? never : Name }[keyof Store];
+type Operation = Exclude<keyof Store, "reads">;
+type AtOnce = { [Name in Operation]: ReturnType<Store[Name]> extends Promise<unknown> ? never : Name }[Operation];
 
 /** Operations of the store that answer at once. */
 const AT_ONCE: { readonly [name in AtOnce]: true } = {
@@ -157,8 +158,9 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
 /** Wraps the store for a living process. `onCommit` gets every completed operation, even if the process died meanwhile. */
 export function storeOf(process: SimulatedProcess, store: Store, onCommit: (operation: string) => void): Store {
   const wrapped = new Map<string | symbol, unknown>();
-  return new Proxy(store, {
+  const living: Store = new Proxy(store, {
     get(target, name) {
+      if (name === "reads") return living; // they are operations of the store itself too
       const known = wrapped.get(name);
       if (known !== undefined) return known;
       const operation: unknown = Reflect.get(target, name);
@@ -182,4 +184,5 @@ export function storeOf(process: SimulatedProcess, store: Store, onCommit: (oper
       return wrapper;
     },
   });
+  return living;
 }

@@ -351,12 +351,13 @@ function createReads(request: RunRequest, tools: RunTools, another: () => void):
     const name = `${base}:${nth}`;
     const stored = request.steps.get(name);
     if (stored !== undefined) return stored as never;
+    const startedAt = request.clock.now();
     const result = await request.read(call, tools.signal());
     if ("suspendedUntil" in result) {
       tools.suspend(result.suspendedUntil, result.reason);
       return new Promise<never>(() => undefined); // the run is abandoned here: no `catch` of the handler may continue without the value
     }
-    await request.saveStep(name, result.value);
+    await request.saveStep(name, result.value, startedAt);
     return result.value as never;
   };
   return {

@@ -64,7 +64,8 @@ export interface RunRequest {
   read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead>;
   /** Absent where no server is reached, as in a simulation. */
   readonly callTool?: ((call: ToolCall, signal: AbortSignal) => Promise<ToolAnswer>) | undefined;
-  saveStep(name: string, value: Json): Promise<void>;
+  /** `startedAt`: in ms since the epoch. */
+  saveStep(name: string, value: Json, startedAt: number): Promise<void>;
   /** Asks a model, paid from the specialist's caps: a `ModelAnswer`, or the time at which it may be asked. Undefined where there is none. */
   readonly askModel?: ((call: ModelCall, signal: AbortSignal) => Promise<HandlerRead>) | undefined;
   newIntentId(): IntentId;

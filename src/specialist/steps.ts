@@ -30,9 +30,10 @@ export function createSteps(request: RunRequest, tools: StepTools, another: () =
     const stored = request.steps.get(`step:${name}`);
     if (stored !== undefined) return stored as Value;
     const key = sha256(["step", request.me.handle, request.event.id, name]).slice(0, KEY_LENGTH);
+    const startedAt = request.clock.now();
     const result = await tried(request, name, options, tools.signal(), (signal) => work(signal, { key }));
     const value = storable(`the result of step ${JSON.stringify(name)}`, result, "step_not_json");
-    await request.saveStep(`step:${name}`, value);
+    await request.saveStep(`step:${name}`, value, startedAt);
     return value as Value;
   };
 }

@@ -24,8 +24,9 @@ export function createTool(request: RunRequest, tools: { signal(): AbortSignal }
     if (request.callTool === undefined)
       throw new Refused("no_tool", `no server is reached here, so ${tool} has no answer`, { hint: "a test gives one: { tools: { … } }" });
     const deadlineMs = deadline === undefined ? DEFAULT_TOOL_MS : durationMs(deadline);
+    const startedAt = request.clock.now();
     const answer = storable(`the answer of ${tool}`, await request.callTool({ tool, input: given, deadlineMs }, tools.signal()));
-    await request.saveStep(name, answer);
+    await request.saveStep(name, answer, startedAt);
     return answer as never;
   };
 }

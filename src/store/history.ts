@@ -43,6 +43,8 @@ export interface Failing {
   readonly groups: readonly FailureGroup[];
   readonly groupCount: number;
   readonly eventCount: number;
+  /** Of these events, the number that wait for a person. */
+  readonly parkedCount: number;
 }
 
 /** A webhook delivery that nothing handled or understood, while its body is kept. */
@@ -73,10 +75,7 @@ export interface Retention {
   readonly requestsMs: number;
 }
 
-/** Rows that a query for one specialist's newest events looks at: no index orders them, and a store may hold millions. */
-export const MAX_EVENTS_LOOKED_AT = 20_000;
-
-/** Intents that one search for words reads: it takes 0.1 s of the process that sends. */
+/** Intents that one search for words reads: it takes 0.1 s. */
 export const MAX_SEARCHED = 50_000;
 
 export interface LogFilter {
@@ -95,7 +94,7 @@ export interface HistoryStore {
   findEvents(id: string, limit: number): Promise<readonly EventRow[]>;
   /** Events of these kinds about one of these objects, over all specialists, newest first. */
   eventsAbout(objects: readonly string[], kinds: readonly string[], limit: number): Promise<readonly EventRow[]>;
-  /** The newest events of one specialist, among the newest {@link MAX_EVENTS_LOOKED_AT} of all; newest first. */
+  /** The newest events of one specialist, newest first. */
   eventsOf(specialist: Handle, limit: number): Promise<readonly EventRow[]>;
   /** Failing events that are not done, of one specialist or of all. */
   failing(specialist: Handle | undefined, limit: number): Promise<Failing>;

@@ -3,8 +3,8 @@
 /** The person who gives an order, and the way by which it comes. */
 export interface Caller {
   readonly who: string;
-  /** `command`: a shell; `code`: the program that runs the specialists. */
-  readonly from: "command" | "code";
+  /** `command`: a shell; `code`: the program that runs the specialists; `console`: its page, or a program that asks it. */
+  readonly from: "command" | "code" | "console";
 }
 
 export interface NewOrder extends Caller {

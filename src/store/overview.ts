@@ -1,7 +1,7 @@
 /** Store interface of the overview: every specialist, and everything that waits for a person, in a fixed number of queries. */
 import type { Handle } from "../core/ids.ts";
 import type { Intent, IntentState } from "../outbox/intent.ts";
-import type { Awaiting } from "./controls.ts";
+import type { Awaiting, SpentRow } from "./controls.ts";
 import type { SourceRow } from "./sources.ts";
 import type { SpecialistRow } from "./specialists.ts";
 
@@ -59,4 +59,6 @@ export interface OverviewStore {
   overview(now: number, specialist?: Handle): Promise<ReadonlyMap<Handle, SpecialistOverview>>;
   waitingIntents(limit: number): Promise<WaitingIntents>;
   backlog(): Promise<Backlog>;
+  /** Money of every specialist, or of one, without the account that all share. */
+  money(now: number, specialist?: Handle): Promise<ReadonlyMap<Handle, readonly SpentRow[]>>;
 }

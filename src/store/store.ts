@@ -6,8 +6,8 @@ import type { Ledger } from "./ledger.ts";
 import type { SpecialistStore } from "./specialists.ts";
 import type { ApprovalStore } from "./controls.ts";
 import type { OrderStore } from "./orders.ts";
-import type { OverviewStore } from "./overview.ts";
-import type { HistoryStore, Retention } from "./history.ts";
+import type { Retention } from "./history.ts";
+import type { PeopleReads } from "./people-reads.ts";
 import type { NetworkStateStore } from "./network-state.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import type { OutboxStore } from "./outbox.ts";
@@ -38,12 +38,15 @@ export interface Store
     SourceStore,
     ApprovalStore,
     SpecialistStore,
-    HistoryStore,
-    OverviewStore,
     OrderStore,
+    PeopleReads,
     NetworkStateStore {
+  /** The reads for people, beside the process's work where that is possible; the store's own block it. */
+  readonly reads: PeopleReads;
   /** At the start, before any admission: work that a crash interrupted becomes in doubt, counted, or ready again. */
   recover(now: number, firstCheckMs: number): Promise<Recovered>;
+  /** Adds the oldest facts that no sum by hour has, a bounded number, and all together or none. False if only few were left. */
+  rollUp(): Promise<boolean>;
   /** Deletes rows past their retention, a bounded number; money and approvals have their own retention. */
   prune(now: number, retention: Retention): Promise<number>;
   close(): Promise<void>;

@@ -53,7 +53,17 @@ test("an action that waits for a person is shown whole as well", () => {
 });
 
 test("a handling that failed says where, and when it is tried again; work that was turned down says why", () => {
-  const about = { at: 0, handle: "scout", event: "job.assigned:j1", kind: "job.assigned", intents: 0, message: "there is no model" };
+  const about = {
+    at: 0,
+    handle: "scout",
+    event: "job.assigned:j1",
+    kind: "job.assigned",
+    intents: 0,
+    message: "there is no model",
+    seq: 1,
+    beganAt: 0,
+    startedAt: 0,
+  };
   const place = { file: "/srv/bots/agents/scout.ts", line: 12 };
   expect(DESCRIBE.run({ ...about, ...place, result: "failed", nextAt: 5_000 })?.text).toBe(
     "failed at handling job.assigned at scout.ts:12, and will try again in 5s: there is no model",
@@ -73,6 +83,9 @@ test("of a handling that fails again and again ten lines pass in a minute, and o
       at,
       handle: "scout",
       event: `job.assigned:j${at}`,
+      seq: at,
+      beganAt: at,
+      startedAt: at,
       kind: "job.assigned",
       intents: 0,
       message,

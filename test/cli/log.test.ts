@@ -52,6 +52,19 @@ test("a log that is cut names the number of all, and words narrow it", async () 
   expect([said["total"], said["entries"]]).toMatchObject([1, [{ id: "i3" }]]);
 });
 
+test("the events of one specialist are listed with their actions, newest last", async () => {
+  const { run, json } = await posts(3);
+  const { stdout } = await run("log", "--events", "--as", "scout", "--lines", "2");
+  expect(stdout).toMatch(
+    /schedule:talk: done .*i1\n {2}→ posts\.create: ready i1\n.*schedule:talk: done .*i2\n {2}→ posts\.create: ready i2\n/,
+  );
+  expect(stdout).toContain("2 of 3");
+  const { said } = await json("log", "--events", "--as", "scout", "--lines", "1");
+  expect(said).toMatchObject({ total: 3, entries: [{ actions: [{ id: "i2", attempts: [], attemptCount: 0 }] }] });
+  expect((await run("log", "--events", "--as", "nobody")).stdout).toBe("no events yet\n");
+  expect(errorOf((await json("log", "--events")).said)["code"]).toBe("option_missing");
+});
+
 test("orders given at the shell are listed with who gave them, and their reasons", async () => {
   const { run, json } = await posts(1);
   expect((await run("log", "--orders")).stdout).toBe("no orders yet\n");

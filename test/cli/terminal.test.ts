@@ -22,6 +22,7 @@ import { main } from "../../src/cli/main.ts";
 import { folder } from "../harness/process.ts";
 import { asking } from "../harness/visitor.ts";
 import { failingShown, failureEntry } from "../harness/failures-shown.ts";
+import { timelineEvent } from "../harness/timeline-shown.ts";
 import { HOSTILE, poisoned, steered } from "../harness/hostile.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 
@@ -31,7 +32,7 @@ const SCOUT = asHandle("scout");
 /** A text that is to be poisoned. */
 const WORD = "word";
 
-const waits = { id: WORD, handle: WORD, what: WORD, target: WORD, message: WORD, since: AT };
+const waits = { about: "action" as const, id: WORD, handle: WORD, what: WORD, target: WORD, message: WORD, since: AT };
 const approval = { hash: "0".repeat(64), cost: { currency: WORD, micros: credits(2).micros }, since: AT, expiresAt: AT };
 const readFailure = { times: 3, since: AT, message: WORD };
 const gap = { after: WORD, before: WORD, since: AT, until: AT };
@@ -39,9 +40,9 @@ const gap = { after: WORD, before: WORD, since: AT, until: AT };
 const SNAPSHOT: Snapshot = {
   at: AT,
   running: { pid: 1, since: AT, baseUrl: WORD, set: "b" },
-  totals: { approvals: 1, parked: 1, doubts: 1, pending: 1, undelivered: 1, stopped: 1, drift: 1 },
+  totals: { approvals: 1, parked: 1, doubts: 1, pending: 1, undelivered: 1, stopped: 1, drift: 1, changed: 1 },
   failing: [failingShown(WORD, AT)],
-  failingCounts: { events: 2, groups: 1 },
+  failingCounts: { events: 2, parked: 0, groups: 1 },
   halts: [{ scope: WORD, since: AT, reason: WORD }],
   pauses: [{ scope: WORD, since: AT, reason: WORD }],
   frozen: [{ scope: "guardian", currency: WORD, since: AT, reason: WORD }],
@@ -175,6 +176,8 @@ function hostileGuardian(): Guardian {
     status: async () => poisoned(SNAPSHOT, ["set", "lane", "severity", "tier"]),
     orders: async () => ({ entries: [poisoned(ORDER, ["from"])], next: 1, total: 2 }),
     inbox: async () => [],
+    events: async () => ({ entries: [poisoned(timelineEvent(WORD, AT), ["state", "outcome"])], next: 1, total: 2 }),
+    usage: async () => ({ hours: [] }),
     log: async () => page([failureEntry(WORD, AT), ...STATES.map((state) => ({ ...ENTRY, state }))]),
     deliveries: async () => ({ entries: [poisoned(DELIVERY)], next: 1 }),
     delivery: async ({ seq }) => ({ ...poisoned(DELIVERY), body: seq === 1 ? HOSTILE : JSON.stringify({ [HOSTILE]: HOSTILE }) }),
@@ -211,13 +214,15 @@ const ANNOUNCED: Announcements = {
   poll: { ...about, source: WORD, fresh: 1, skipped: 0 },
   gap: { ...about, source: WORD, ...gap },
   delivery: { ...about, kind: WORD, state: "parked", fresh: 0, message: WORD },
-  run: { ...about, event: WORD, kind: WORD, result: "failed", intents: 0, message: WORD },
+  run: { ...about, event: WORD, kind: WORD, result: "failed", intents: 0, message: WORD, seq: 1, beganAt: AT, startedAt: AT },
+  step: { ...about, event: WORD, step: WORD, startedAt: AT },
   intent: { ...about, id: WORD, operation: WORD, state: "refused", target: WORD, words: WORD, code: WORD, message: WORD },
-  request: { ...about, operation: WORD, lane: WORD, outcome: WORD, status: 200, tookMs: 1 },
+  request: { ...about, operation: WORD, lane: WORD, outcome: WORD, status: 200, tookMs: 1, admissionMs: 1 },
   job: { ...about, job: WORD, state: "paid", title: WORD },
   wait: { ...about, lane: WORD, rule: WORD, until: AT + 5, message: WORD },
   parked: { ...about, code: WORD, message: WORD },
   drift: { ...about, operation: WORD, path: WORD, kind: WORD },
+  order: { ...about, what: WORD, who: WORD, subject: WORD, code: WORD },
   definition: { ...about, file: WORD, message: WORD },
 };
 
@@ -246,6 +251,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["status"],
   ["log"],
   ["log", "--orders"],
+  ["log", "--events", "--as", "scout"],
   ["log", "--record", "event"],
   ["deliveries"],
   ["deliveries", "1"],

@@ -1,11 +1,15 @@
 /** The console's port of a real process: health for whoever watches over it, status for whoever holds the token. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isObject, parseJson } from "../../src/core/json.ts";
 import { SECOND } from "../../src/core/units.ts";
-import { resultOf, textIn } from "../harness/process.ts";
+import { consoleDesk, TOKEN as GUARDIANS_TOKEN } from "../harness/console-desk.ts";
+import { folder, resultOf, textIn } from "../harness/process.ts";
 import { runLab } from "../harness/run-command.ts";
+import { tlsFiles } from "../harness/tls-files.ts";
 
 const IDLER = `
 import { defineSpecialist } from "retinue";
@@ -48,6 +52,33 @@ test("health is told to anybody, status to the token alone, and the token to nob
   await expect(ask(`${url}/healthz`)).rejects.toThrow("fetch failed");
 });
 
+test("an order at the console stops the process's writes, is a row, and reaches open pages", { timeout: 30 * SECOND }, async (context) => {
+  const lab = await runLab(context, IDLER);
+  const run = lab.run({ env: { RETINUE_CONSOLE_PORT: "0", RETINUE_CONSOLE_TOKEN: TOKEN } });
+  const url = textIn(await run.saying(({ type }) => type === "console"), "url");
+  const authorization = `Bearer ${TOKEN}`;
+  const gone = new AbortController();
+  context.onTestFinished(() => gone.abort());
+  const live = await fetch(`${url}/api/live`, { headers: { authorization }, signal: gone.signal });
+  const changes = live.body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await changes?.read())?.value).toContain('"all":true');
+  const body = JSON.stringify({ reason: "odd replies" });
+  const headers = { authorization, "content-type": "application/json" };
+  const halted = await fetch(`${url}/api/orders/halt`, { method: "POST", headers, body });
+  expect([halted.status, await halted.json()]).toEqual([200, { message: "halted: no specialist writes", inFlight: [] }]);
+  let text = "";
+  while (!text.includes('"needs":1')) text += (await changes?.read())?.value ?? "";
+  expect(await ask(`${url}/api/needs`, TOKEN)).toMatchObject({
+    body: { total: 1, needs: [{ kind: "halt", message: "halted: odd replies" }] },
+  });
+  expect(await ask(`${url}/api/orders`, TOKEN)).toMatchObject({ body: { entries: [{ who: "guardian", from: "console", what: "halt" }] } });
+  expect(await ask(`${url}/api/specialists/scout`, TOKEN)).toMatchObject({
+    body: { plan: { handle: "scout", sources: [{ name: "feed" }] } },
+  });
+  run.kill("SIGTERM");
+  expect((await run.ended).code).toBe(0);
+});
+
 test("without a token there is no status, and a port in use starts nothing", { timeout: 30 * SECOND }, async (context) => {
   const lab = await runLab(context, IDLER);
   const run = lab.run({ env: { RETINUE_CONSOLE_PORT: "0" } });
@@ -66,4 +97,21 @@ test("without a token there is no status, and a port in use starts nothing", { t
   const { error } = resultOf(late);
   expect(isObject(error) && error["code"]).toBe("port_in_use");
   expect(lab.network.summary(["scout"]).network.requests - before).toBeLessThanOrEqual(1); // the look whether anybody is there
+});
+
+test("with its own files it speaks TLS, and its cookie stays there", async (context) => {
+  const desk = await consoleDesk(undefined, { tls: tlsFiles(folder(context)) });
+  expect(desk.url).toMatch(/^https:/);
+  const { status, headers } = await desk.ask("/api/session", { body: { token: GUARDIANS_TOKEN }, headers: { origin: desk.url } });
+  expect([status, headers["set-cookie"]?.[0]]).toEqual([200, expect.stringMatching(/; Secure$/)]);
+});
+
+test("a certificate or a key that cannot be used opens nothing", async (context) => {
+  const root = folder(context);
+  for (const which of ["cert", "key"] as const) {
+    const files = tlsFiles(root);
+    writeFileSync(files[which], "no PEM");
+    for (const path of [files[which], join(root, "none.pem")])
+      await expect(consoleDesk(undefined, { tls: { ...files, [which]: path } })).rejects.toMatchObject({ code: "console_tls_unreadable" });
+  }
 });

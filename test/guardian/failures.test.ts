@@ -37,7 +37,7 @@ test("events of one kind that fail alike are one group, with the newest message 
   await failed("e2", { message: "no model for p2", tries: 3, file: "agents/scout.ts", line: 7 });
   await failed("e3", { message: "the disk is full", pattern: "the disk is full" });
   const { failing, failingCounts } = await on(showFailing(store, SCOUT));
-  expect(failingCounts).toEqual({ events: 3, groups: 2 });
+  expect(failingCounts).toEqual({ events: 3, parked: 0, groups: 2 });
   expect(failing.find(({ count }) => count === 2)).toMatchObject({
     handle: "scout",
     what: "post.created",
@@ -53,11 +53,22 @@ test("events of one kind that fail alike are one group, with the newest message 
 test("nothing that fails is no group", async () => {
   const { store, on, event } = desk();
   await event("e1");
-  expect(await on(showFailing(store))).toEqual({ failing: [], failingCounts: { events: 0, groups: 0 } });
+  expect(await on(showFailing(store))).toEqual({ failing: [], failingCounts: { events: 0, parked: 0, groups: 0 } });
 });
 
 test("a reason names the event if it is one, and the kind if there are more", () => {
-  const group = { handle: "scout", what: "post.created", code: "x", message: "no", parked: 0, tries: 2, failedAt: 9, id: "e1", hint: "" };
+  const group = {
+    handle: "scout",
+    what: "post.created",
+    code: "x",
+    message: "no",
+    pattern: "no",
+    parked: 0,
+    tries: 2,
+    failedAt: 9,
+    id: "e1",
+    hint: "",
+  };
   expect(reasonOfFailing({ ...group, count: 1 })).toEqual({ rule: "handler_failed", message: "e1: no", tries: 2, since: 9 });
   expect(reasonOfFailing({ ...group, count: 3, nextAt: 20, file: "a.ts", line: 1 })).toMatchObject({
     message: "3 post.created: no",

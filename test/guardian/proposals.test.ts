@@ -274,7 +274,7 @@ describe("an action that is over", () => {
       const { hash } = await approval("i1");
       await clock.run(guardian.approve({ id: "i1", hash }));
     });
-    expect(message).toContain("it was approved, 2026-11-21T09:00:00.000Z");
+    expect(message).toContain("it was approved, by the program, 2026-11-21T09:00:00.000Z");
     expect(why).toMatchObject({ state: "ready" });
   });
 
@@ -282,7 +282,7 @@ describe("an action that is over", () => {
     const { message, why } = await over(
       async ({ clock, guardian }) => void (await clock.run(guardian.reject({ id: "i1", reason: "too long" }))),
     );
-    expect(message).toContain("it was rejected: too long, 2026-11-21T09:00:00.000Z");
+    expect(message).toContain("it was rejected: too long, by the program, 2026-11-21T09:00:00.000Z");
     expect(why).toMatchObject({ state: "cancelled", approval: { over: { how: "rejected" } } });
   });
 

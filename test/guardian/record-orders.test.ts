@@ -4,6 +4,7 @@ import { MINUTE } from "../../src/core/units.ts";
 import { createGuardian, type Guardian } from "../../src/guardian/guardian.ts";
 import { PROGRAM, readOrders, recordOrders } from "../../src/guardian/record-orders.ts";
 import { desk, type Desk } from "../harness/guardian-over-store.ts";
+import { harness } from "../harness/harness.ts";
 import { propose } from "../harness/proposed.ts";
 
 const MINA = { who: "mina", from: "command" } as const;
@@ -79,4 +80,35 @@ test("an order whose row cannot be stored is still carried out, and long texts a
   expect(await on(recorded.halt({ reason: "x".repeat(1_000_000) }))).toMatchObject({ message: "halted: no specialist writes" });
   const [row] = (await orders(here)).entries;
   expect([row?.who, (row?.why ?? "").length]).toEqual([PROGRAM.who, 1_001]);
+});
+
+test("each order is announced once it has its row, and so is one that was refused", async () => {
+  const { clock, guardian, runtime } = await harness({ specialists: [{ handle: "scout" }] });
+  const announced: unknown[] = [];
+  runtime.announcer.on("order", (what) => void announced.push(what));
+  await clock.run(guardian.pause({ handle: "scout" }));
+  await expect(clock.run(guardian.retry({ id: "nobody" }))).rejects.toMatchObject({ code: "nothing_parked" });
+  await clock.run(guardian.status({}));
+  expect(announced).toMatchObject([
+    { handle: "scout", who: PROGRAM.who, what: "pause", subject: "scout" },
+    { handle: "", who: PROGRAM.who, what: "retry", subject: "nobody", code: "nothing_parked" },
+  ]);
+});
+
+test("an answer that comes second by a moment hears who was first", async () => {
+  const here = desk();
+  const { store, clock, on } = here;
+  await on(propose(store, { id: "i1", input: { content: "hello" }, now: clock.now() }));
+  const overtaken: typeof store = {
+    ...store,
+    async decideApproval() {
+      await guardianOf(here).reject({ id: "i1" });
+      return false;
+    },
+  };
+  const late = createGuardian({ store: overtaken, clock, members: async () => [], caller: { who: "anna", from: "console" } });
+  await expect(on(late.reject({ id: "i1" }))).rejects.toMatchObject({
+    code: "approval_over",
+    message: "i1 can no longer be answered: it was rejected, by mina, 2026-11-21T00:00:00.000Z",
+  });
 });

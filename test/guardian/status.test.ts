@@ -60,7 +60,7 @@ test("a store that nothing has used is an empty status", async () => {
     approvals: [],
     parked: [],
     specialists: [],
-    failingCounts: { events: 0, groups: 0 },
+    failingCounts: { events: 0, parked: 0, groups: 0 },
     webhooks: undefined,
   });
 });

@@ -7,6 +7,7 @@ import { Scrubber } from "../../src/core/scrubber.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { Handling, type HandlingDependencies } from "../../src/handlers/handling.ts";
+import { createAnnouncer } from "../../src/core/events.ts";
 import type { Models } from "../../src/model/models.ts";
 import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 import { memberOf } from "../harness/builders.ts";
@@ -24,6 +25,7 @@ async function handling(over: Partial<HandlingDependencies> = {}): Promise<Handl
     log: silentLogger(),
     scrubber,
     store,
+    announcer: createAnnouncer(),
     fetch: () => Promise.reject(new Error("no fetch")),
     ending: new AbortController().signal,
     ...over,
@@ -36,7 +38,7 @@ async function handling(over: Partial<HandlingDependencies> = {}): Promise<Handl
 test("its value begins as the definition says, and a step with a secret is refused", async () => {
   const one = await handling();
   expect(one.state).toEqual({ seen: 1 });
-  await expect(one.saveStep("step:a", { said: "sk-0123456789abcdef" })).rejects.toMatchObject({ code: "secret_in_input" });
+  await expect(one.saveStep("step:a", { said: "sk-0123456789abcdef" }, 0)).rejects.toMatchObject({ code: "secret_in_input" });
 });
 
 test("where there are no models or tools it has none; a model is asked about its event for its specialist", async () => {

@@ -9,6 +9,7 @@ export function failingShown(word: string, at: number): FailingShown {
     what: word,
     code: word,
     message: word,
+    pattern: word,
     count: 2,
     parked: 1,
     tries: 1,

@@ -96,6 +96,26 @@ describe("webhooks", () => {
     await network.stop();
   });
 
+  it("are delivered once more on a person's order, under the same id, and only once", async () => {
+    const { join, network, clock, got } = receiving([202, 503]);
+    const [scout, quill] = [join("scout"), join("quill")];
+    network.start();
+    await scout.b("POST", "/v1/webhooks", { body: { url: "http://127.0.0.1:1/" } });
+    await quill.b("POST", "/v1/posts", { body: { content: "news" } });
+    await clock.advance(MINUTE);
+    const [delivery] = network.deliveries();
+    const id = delivery?.id ?? "";
+    network.redeliver(id);
+    await clock.advance(48 * 60 * MINUTE);
+    expect(got.map(({ body }) => textAt(parseJson(body), "id"))).toEqual([id, id]);
+    expect(network.deliveries()[0]).toMatchObject({ status: "failed", attempts: [{ status: 202 }, { status: 503 }] });
+    network.redeliver(id);
+    await clock.advance(MINUTE);
+    expect(network.deliveries()[0]).toMatchObject({ status: "delivered" });
+    expect(() => network.redeliver("evt_none")).toThrow(expect.objectContaining({ code: "nothing_found" }));
+    await network.stop();
+  });
+
   it.each<[WebhookScheme, (body: string, headers: Readonly<Record<string, string>>) => boolean]>([
     [
       "sha256-header",

@@ -10,14 +10,15 @@ import { asEventId, asHandle, asIntentId } from "../../src/core/ids.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { Scrubber } from "../../src/core/scrubber.ts";
-import { DAY, HOUR } from "../../src/core/units.ts";
+import { DAY, HOUR, SECOND } from "../../src/core/units.ts";
 import { launch, planLaunch } from "../../src/runtime/launch.ts";
 import { createMember, type Member } from "../../src/gateway/member.ts";
-import { DEFAULT_RETENTION, neededRetention } from "../../src/runtime/retention.ts";
+import { DEFAULT_RETENTION, keepPruned, neededRetention } from "../../src/runtime/retention.ts";
 import { limitsOf, operationRules } from "../../src/gateway/permissions.ts";
 import { createSpecialist, DEFAULT_BRAKES, type Specialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { desk } from "../harness/guardian-over-store.ts";
 
 const SCOUT = asHandle("scout");
 const clock = systemClock();
@@ -86,6 +87,21 @@ test("a row that still decides something is kept for longer than the Guardian sa
   const strict = resolveProfile({ extends: "set-b", limits: [{ name: "weekly", operations: ["jobs.create"], max: 3, per: "7d" }] });
   expect(neededRetention(short, [usual, archivist], strict)).toEqual({ eventsMs: 62 * DAY, intentsMs: 32 * DAY, requestsMs: 9 * DAY });
   expect(neededRetention(DEFAULT_RETENTION, [usual], profile)).toEqual(DEFAULT_RETENTION);
+});
+
+test("facts are rolled up every half minute, once there are enough of them", async () => {
+  const { clock: time, store, on } = desk();
+  const stopping = new AbortController();
+  const keeping = keepPruned({ store, clock: time, profile, members: () => [], retention: DEFAULT_RETENTION }, stopping.signal);
+  await time.settle();
+  const event = (n: number) =>
+    ({ specialist: SCOUT, id: asEventId(`post.created:${n}`), kind: "post.created", payload: {}, via: "poll", hops: 0 }) as const;
+  await on(store.putEvents({ events: Array.from({ length: 4_500 }, (_, n) => event(n)) }, time.now()));
+  await time.advance(30 * SECOND);
+  expect(await on(store.rollUp())).toBe(false); // nearly all are
+  expect((await on(store.reads.timeline({ specialist: SCOUT, limit: 1 }))).total).toBe(4_500);
+  stopping.abort();
+  await on(keeping);
 });
 
 test("the config file's retention is what a running project keeps", async () => {

@@ -90,6 +90,17 @@ test("a store of an earlier schema shows what it showed, and goes on from there"
   await again.close();
 });
 
+test("requests, late events and the events of a specialist are there for what was stored before", async () => {
+  const file = oldStore();
+  const store = opened(file);
+  expect(await store.reads.hours({ since: 0 })).toEqual([{ at: NOW, requests: 2, late: { count: 0, maxMs: SECOND }, money: {} }]);
+  const { rows, total } = await store.reads.timeline({ specialist: scout, limit: 100 });
+  expect([rows.length, total]).toEqual([IDS.length, IDS.length]);
+  const ends = rows.filter(({ event: { state } }) => state === "done").map(({ event: { id, doneAt = 0 } }) => [id, doneAt - NOW]);
+  expect(ends).toEqual(["mended", "third", "other", "done"].map((id) => [event(id).id, id === "mended" ? SECOND : 0]));
+  await store.close();
+});
+
 test("a process that dies anywhere in the migration leaves a store that opens whole", { timeout: 120_000 }, async () => {
   let deaths = 0;
   let said = "";

@@ -17,6 +17,13 @@ test("an order without an end has no result, and an ended one has", async () => 
   expect((await on(store.orders({ what: "hal", limit: 10 }))).total).toBe(0);
 });
 
+test("an order says the way by which it came", async () => {
+  const { clock, store, on } = desk();
+  for (const from of ["command", "code", "console"] as const)
+    await on(store.noteOrder({ at: clock.now(), who: "mina", from, what: "halt" }));
+  expect((await on(store.reads.orders({ limit: 10 }))).rows.map(({ from }) => from)).toEqual(["console", "code", "command"]);
+});
+
 test("orders are kept for thirteen months", async () => {
   const { clock, store, on } = desk();
   await on(store.noteOrder({ at: clock.now(), who: "mina", from: "code", what: "call posts.create", subject: "scout" }));

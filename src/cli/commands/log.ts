@@ -11,6 +11,7 @@ import { openLifetime } from "../lifetime.ts";
 import { actionLine, createFilter } from "../progress.ts";
 import { DESCRIBE } from "../describe-event.ts";
 import { describeFailure } from "../show-failures.ts";
+import { showTimeline } from "../show-timeline.ts";
 import { countText, moment } from "../format-values.ts";
 import { say } from "../text.ts";
 
@@ -30,6 +31,7 @@ export const command: Command = {
       describe:
         "the orders given here, instead: who gave each, when, why, and its result; --kind for one such as approve, --as for its subject",
     },
+    { flags: "--events", describe: "the events of one specialist (--as), instead, with the actions they led to and their requests" },
     ...PAGE_OPTIONS,
     { flags: "--follow", describe: "continue with new entries" },
     {
@@ -43,6 +45,7 @@ export const command: Command = {
     "retinue log --as scout --kind jobs --since 2h",
     "retinue log --search 'welcome aboard'",
     "retinue log --orders --since 7d",
+    "retinue log --events --as scout",
     "retinue log --follow",
     "retinue log --record post.created:post_7 > event.json",
   ],
@@ -52,6 +55,7 @@ export const command: Command = {
     if (recorded !== undefined) return record(context, recorded);
     const query = queryOf(options, clock.now());
     if (flagOption(options, "orders")) return showOrders(context, query);
+    if (flagOption(options, "events")) return showEvents(context, query);
     return withGuardian(context, async (guardian, client) => {
       if (flagOption(options, "follow") && client === undefined)
         throw new Misconfigured("not_running", "no runtime uses this store, so there is nothing to follow", {
@@ -103,6 +107,18 @@ async function showOrders(context: Context, { handle, kind, ...query }: LogQuery
   const page = await withGuardian(context, (guardian) => guardian.orders(defined({ ...query, subject: handle, what: kind })));
   if (page.entries.length === 0) out.line("no orders yet");
   else showOrderTable(page.entries, context);
+  showRest(page, context);
+  out.result({ ok: true, ...page });
+  return EXIT.done;
+}
+
+async function showEvents(context: Context, { handle, before, limit }: LogQuery): Promise<ExitCode> {
+  const { out, clock } = context;
+  if (handle === undefined)
+    throw new Misconfigured("option_missing", "--events lists those of one specialist", { expected: "--as <handle>" });
+  const page = await withGuardian(context, (guardian) => guardian.events(defined({ handle, before, limit })));
+  if (page.entries.length === 0) out.line("no events yet");
+  else showTimeline(page.entries, out, clock.now());
   showRest(page, context);
   out.result({ ok: true, ...page });
   return EXIT.done;

@@ -6,21 +6,17 @@ import type { Profile } from "../../contract/profile/profile.ts";
 import type { Tier } from "../../contract/tiers.ts";
 import { sha256 } from "../../core/json.ts";
 import { dearestCall } from "../../config/model-settings.ts";
-import { DAY, showDuration, showMoney, type Money } from "../../core/units.ts";
-import { DEFAULT_FLOORS } from "../../limits/lanes.ts";
-import { plan, type PlanInput, type PlanRow } from "../../limits/planner.ts";
+import { showDuration, showMoney, type Money } from "../../core/units.ts";
+import { planInput } from "../../guardian/plan-input.ts";
+import { plan, type PlanRow } from "../../limits/planner.ts";
 import { planCast } from "../../runtime/launch.ts";
-import { TRUST_CHECK_MS } from "../../gateway/trust.ts";
 import { limitsOf, lacksOf } from "../../gateway/permissions.ts";
-import { cronTimes } from "../../schedule/cron.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { thousands } from "../format-values.ts";
 import type { Output } from "../output.ts";
 
-/** Cron expressions are counted over a day, up to this many runs. */
-const MAX_RUNS_COUNTED = 10_000;
 /** Limits shown for each specialist; all of them with --lanes. */
 const MAX_LIMITS = 6;
 
@@ -40,7 +36,11 @@ export const command: Command = {
     const config = await context.loadConfig();
     const { profile, roster } = await planCast(config, clock);
     const specialists = roster.definitions.map(({ specialist }) => specialist);
-    const planned = plan(specialists.map((specialist) => inputOf(specialist, config, profile, clock.now())));
+    const planned = plan(
+      specialists.map((specialist) =>
+        planInput(specialist, { profile, zone: config.guardian.zone, key: keyName(specialist.handle, config), now: clock.now() }),
+      ),
+    );
     const lacks = new Map(specialists.map((specialist) => [String(specialist.handle), lacksOf(profile, specialist)]));
     const tiers = new Map(specialists.map(({ handle, tier }) => [String(handle), tier]));
     const limits = new Map(specialists.map((specialist) => [String(specialist.handle), limitsShown(specialist, profile)]));
@@ -59,45 +59,11 @@ export const command: Command = {
   },
 };
 
-function inputOf(specialist: Specialist, config: Config, profile: Profile, now: number): PlanInput {
-  const { handle, tier, watch, lanes } = specialist;
-  return {
-    handle,
-    key: keyName(handle, config),
-    limits: limitsOf(tier, profile),
-    floors: { ...DEFAULT_FLOORS, ...lanes },
-    sources: [
-      ...(watch.feed === undefined && !watch.mentions ? [] : ["feed"]),
-      ...watch.communities.map((community) => `feed:${community}`),
-      ...(watch.jobs === undefined ? [] : ["jobs"]),
-    ],
-    // One call for each run: its real number is unknown before it runs.
-    wants: {
-      watch: Object.keys(profile.trust).length === 0 ? 0 : DAY / TRUST_CHECK_MS,
-      act: specialist.schedules.reduce(
-        (sum, { cron, everyMs, zone }) => sum + runsADay(cron, everyMs, zone ?? config.guardian.zone, now),
-        0,
-      ),
-    },
-  };
-}
-
 /** Distinguishes keys without showing one; a missing key counts as the specialist's own. */
 function keyName(handle: string, config: Config): string {
   const keyFile = config.specialists[handle]?.keyFile;
   const key = keyReference({ handle, ...(keyFile === undefined ? {} : { keyFile }) }, config.environment, config.cwd).read();
   return key === undefined ? keyVariable(handle) : sha256(key);
-}
-
-function runsADay(cron: string | undefined, everyMs: number | undefined, zone: string, now: number): number {
-  if (everyMs !== undefined) return DAY / everyMs;
-  if (cron === undefined) return 0;
-  let runs = 0;
-  for (const at of cronTimes(cron, zone, now)) {
-    if (at >= now + DAY || runs >= MAX_RUNS_COUNTED) break;
-    runs++;
-  }
-  return runs;
 }
 
 interface Planned extends PlanRow {

@@ -4,13 +4,15 @@ import { EVERYONE } from "../../limits/verdict.ts";
 import { freezeReason } from "../../limits/spending.ts";
 import { isStop, unfreezeCommand, type WaitRule } from "../../limits/wait-rules.ts";
 import { wordsOf } from "../../outbox/announce.ts";
-import type { Snapshot, SpecialistShown } from "../../guardian/status.ts";
+import { isChange, type Snapshot, type SpecialistShown } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
 import { heldText } from "../../guardian/held.ts";
 import { showFailing } from "../show-failures.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
+import { flagOption } from "../args.ts";
 import type { Output } from "../output.ts";
+import { watchStatus } from "../watch-status.ts";
 import { costText } from "../proposal.ts";
 import { countText, moment, thousands } from "../format-values.ts";
 import { say } from "../text.ts";
@@ -20,10 +22,18 @@ import { fit } from "../width.ts";
 export const command: Command = {
   name: "status",
   describe: "Shows what runs here, each specialist's actions and usage, and what waits or needs you.",
-  options: [OPTIONS.store, OPTIONS.config],
-  examples: ["retinue status", "retinue status --json --store sqlite:.retinue/store.sqlite"],
+  options: [
+    { flags: "--watch", describe: "show it anew every 2 seconds until Ctrl-C; on a pipe, a line for each change" },
+    OPTIONS.store,
+    OPTIONS.config,
+  ],
+  examples: ["retinue status", "retinue status --watch", "retinue status --json --store sqlite:.retinue/store.sqlite"],
   async run(context) {
     const { out } = context;
+    if (flagOption(context.options, "watch")) {
+      out.result({ ok: true, ...(await watchStatus(context, (snapshot, to) => show(snapshot, context.cwd, to))) });
+      return EXIT.done;
+    }
     const snapshot = await withGuardian(context, (guardian) => guardian.status({}));
     show(snapshot, context.cwd, out);
     out.result({ ok: true, ...snapshot });
@@ -164,7 +174,7 @@ function showStanding({ stopped, drift, totals, at }: Snapshot, out: Output): vo
       { title: "tried again", value: ({ probeAt }) => (probeAt === undefined ? "on your order" : moment(probeAt, at)) },
     ]);
   }
-  const changed = drift.filter(({ severity }) => severity !== "note");
+  const changed = drift.filter(isChange);
   if (drift.length === 0) return;
   const notes = drift.length - changed.length;
   const rest = `${cutText(drift.length, totals.drift, "among the worst")}${cutText(Math.min(changed.length, MAX_DRIFT_SHOWN), changed.length, "here the worst")}`;

@@ -56,7 +56,7 @@ export type Ask =
   | { readonly what: "model"; readonly call: ModelCall }
   | { readonly what: "read"; readonly call: ReadCall }
   | { readonly what: "tool"; readonly call: ToolCall }
-  | { readonly what: "saveStep"; readonly name: string; readonly value: Json };
+  | { readonly what: "saveStep"; readonly name: string; readonly value: Json; readonly startedAt: number };
 
 /** The answer to each. */
 export interface AskAnswers {

@@ -227,7 +227,7 @@ export class WorkerThread {
       if (about.what === "read") return request.read(about.call, request.signal);
       if (about.what === "model") return askModel(request, about.call);
       if (about.what === "tool") return callTool(request, about.call);
-      await request.saveStep(about.name, about.value);
+      await request.saveStep(about.name, about.value, about.startedAt);
       return undefined;
     });
     if (this.#job?.run === run) this.#tell({ say: "answer", ask, answer });

@@ -118,7 +118,7 @@ function requestOf(order: RunOrder, signal: AbortSignal): RunRequest {
     read: (call) => ask(run, { what: "read", call }),
     askModel: (call) => ask(run, { what: "model", call }),
     callTool: (call) => ask(run, { what: "tool", call }),
-    saveStep: (name, value) => ask(run, { what: "saveStep", name, value }),
+    saveStep: (name, value, startedAt) => ask(run, { what: "saveStep", name, value, startedAt }),
     newIntentId: () => question({ what: "intent-id" }),
     fetch: (input, init) => globalThis.fetch(input, init),
     clock,

@@ -1,62 +1,57 @@
 /** The Guardian's page, My Agents: create a specialist, regenerate its key, set tier and spending limits, decide approvals. */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isTier } from "../../contract/tiers.ts";
+import { isSame } from "../../core/bearer.ts";
+import { systemClock } from "../../core/clock.ts";
 import { defined } from "../../core/defined.ts";
 import { RetinueError } from "../../core/errors.ts";
+import { createGuessLimit } from "../../core/guess-limit.ts";
+import { isOwnHost, isOwnOrigin, pageHeaders } from "../../core/page-origin.ts";
+import { cookieHeader, cookieIn, issueSession, readSession, type PageSession } from "../../core/page-session.ts";
+import { Secret } from "../../core/secret.ts";
 import { confirmationPage, keyPage, loginPage, myAgentsPage, STYLE } from "./page-html.ts";
 import type { LocalNetwork } from "../options.ts";
 
-const MAX_SESSIONS = 20;
 const COOKIE = "guardian";
-const MAX_FAILED_LOGINS = 20;
-
-interface Session {
-  readonly id: string;
-  /** Token in every form, so that no other site can post one. */
-  readonly csrf: string;
-}
 
 type Form = URLSearchParams;
 
 /** Adds the pages under `/guardian`. The login asks for `token`. */
 export function guardianPages(server: FastifyInstance, network: LocalNetwork, token: string): void {
-  const sessions = new Map<string, Session>();
-  let failedLogins = 0;
+  const holder = { who: "guardian", token: new Secret(token) };
+  // A browser's guesses come in real time, also where the network runs on virtual time.
+  const clock = systemClock();
+  const guesses = createGuessLimit(clock);
+  const sessionOf = (request: FastifyRequest): PageSession | undefined =>
+    readSession(cookieIn(request.headers.cookie, COOKIE), () => holder, clock.now());
+  const isOwn = ({ headers }: FastifyRequest): boolean => isOwnHost(headers.host) && isOwnOrigin(headers, "http");
 
   server.addHook("onSend", async (request, reply) => {
     if (request.url.startsWith("/guardian")) void reply.headers(SAFE_HEADERS);
   });
   server.get("/guardian/style.css", async (_request, reply) => reply.type("text/css").send(STYLE));
   server.get("/guardian", async (request, reply) => {
-    if (!isOwnHost(request)) return page(reply, 421, loginPage("This page answers to its own address only."));
-    const session = sessionOf(sessions, request);
+    if (!isOwnHost(request.headers.host)) return page(reply, 421, loginPage("This page answers to its own address only."));
+    const session = sessionOf(request);
     return session === undefined ? page(reply, 200, loginPage()) : page(reply, 200, myAgentsPage(network, session.csrf));
   });
   server.post("/guardian/login", async (request, reply) => {
-    if (!isOwnHost(request) || !isOwnOrigin(request)) return page(reply, 403, loginPage("This form came from somewhere else."));
-    if (failedLogins >= MAX_FAILED_LOGINS || !same(formOf(request).get("token") ?? "", token)) {
-      failedLogins++;
-      return page(
-        reply,
-        403,
-        loginPage(failedLogins < MAX_FAILED_LOGINS ? "That is not the token." : "Too many attempts: restart the network for a new token."),
-      );
-    }
-    const session = { id: randomBytes(24).toString("base64url"), csrf: randomBytes(24).toString("base64url") };
-    sessions.set(session.id, session);
-    const oldest = sessions.keys().next().value;
-    if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
-    void reply.header("set-cookie", `${COOKIE}=${session.id}; HttpOnly; SameSite=Strict; Path=/guardian`);
+    if (!isOwn(request)) return page(reply, 403, loginPage("This form came from somewhere else."));
+    const given = formOf(request).get("token") ?? "";
+    const guess = await guesses.check(request.ip, () => isSame(given, token));
+    if (guess === "busy") return page(reply, 429, loginPage("Too many attempts wait: try again in a few seconds."));
+    if (guess === "wrong") return page(reply, 403, loginPage("That is not the token."));
+    const value = issueSession(holder, clock.now());
+    void reply.header("set-cookie", cookieHeader({ name: COOKIE, value, path: "/guardian", secure: false }));
     return reply.redirect("/guardian", 303);
   });
   for (const [name, act] of Object.entries(ACTIONS))
     server.post(`/guardian/${name}`, async (request, reply) => {
-      const session = sessionOf(sessions, request);
+      const session = sessionOf(request);
       const form = formOf(request);
-      if (!isOwnHost(request) || !isOwnOrigin(request)) return page(reply, 403, loginPage("This form came from somewhere else."));
+      if (!isOwn(request)) return page(reply, 403, loginPage("This form came from somewhere else."));
       if (session === undefined) return page(reply, 403, loginPage("Please log in."));
-      if (!same(form.get("csrf") ?? "", session.csrf))
+      if (!isSame(form.get("csrf") ?? "", session.csrf))
         return page(reply, 403, myAgentsPage(network, session.csrf, "This form was out of date: try again."));
       return perform(act, network, form, session, reply);
     });
@@ -92,12 +87,16 @@ const ACTIONS: Readonly<Record<string, Act>> = {
     network.decide(field(form, "approval"), form.get("approve") === "yes");
     return undefined;
   },
+  redeliver(network, form) {
+    network.redeliver(field(form, "delivery"));
+    return undefined;
+  },
 };
 
 /** A form value that cannot be used. */
 class BadForm extends Error {}
 
-function perform(act: Act, network: LocalNetwork, form: Form, { csrf }: Session, reply: FastifyReply): FastifyReply {
+function perform(act: Act, network: LocalNetwork, form: Form, { csrf }: PageSession, reply: FastifyReply): FastifyReply {
   try {
     const shown = act(network, form, csrf);
     return shown === undefined ? reply.redirect("/guardian", 303) : page(reply, 200, shown);
@@ -125,14 +124,7 @@ function credits(form: Form, name: string): number | undefined {
   return amount;
 }
 
-const SAFE_HEADERS = {
-  "content-security-policy": "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  "cache-control": "no-store",
-  // Not "no-referrer", with which browsers send "Origin: null" with this page's own forms.
-  "referrer-policy": "same-origin",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-};
+const SAFE_HEADERS = pageHeaders("style-src 'self'");
 
 function page(reply: FastifyReply, status: number, html: string): FastifyReply {
   return reply.code(status).type("text/html; charset=utf-8").send(html);
@@ -140,24 +132,4 @@ function page(reply: FastifyReply, status: number, html: string): FastifyReply {
 
 function formOf(request: FastifyRequest): Form {
   return new URLSearchParams(typeof request.body === "string" ? request.body : "");
-}
-
-function sessionOf(sessions: ReadonlyMap<string, Session>, request: FastifyRequest): Session | undefined {
-  const id = new RegExp(`(?:^|; *)${COOKIE}=([\\w-]+)`).exec(request.headers.cookie ?? "")?.[1];
-  return id === undefined ? undefined : sessions.get(id);
-}
-
-/** Guards against DNS rebinding: the host must be an IP address or localhost. */
-function isOwnHost(request: FastifyRequest): boolean {
-  return /^(localhost|[\d.]+|\[[\da-f:]+\])(:\d+)?$/i.test(request.headers.host ?? "");
-}
-
-function isOwnOrigin(request: FastifyRequest): boolean {
-  const { origin, host } = request.headers;
-  return origin === undefined || origin === `http://${host}`;
-}
-
-function same(given: string, expected: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
 }

@@ -4,6 +4,7 @@ import type { LocalNetwork } from "../options.ts";
 
 /** Specialists and approvals shown on one page. */
 const MAX_SHOWN = 500;
+const MAX_DELIVERIES = 100;
 
 export function loginPage(notice = ""): string {
   return layout(
@@ -37,7 +38,8 @@ export function myAgentsPage(network: LocalNetwork, csrf: string, notice = ""): 
     <section><h2>Specialists</h2>
     ${agents.length === 0 ? "<p>None yet.</p>" : `<ul class="agents">${rows}</ul>${more}`}
     </section>
-    ${approvals(network, csrf)}`,
+    ${approvals(network, csrf)}
+    ${deliveries(network, csrf)}`,
   );
 }
 
@@ -63,6 +65,21 @@ function approvals(network: LocalNetwork, csrf: string): string {
     return `<tr><td>@${escape(handles.get(accountId) ?? accountId)}</td><td>${escape(operation)}</td><td>${credits}</td><td><code>${escape(body.slice(0, 500))}</code></td><td>${form("yes", "Approve")}${form("no", "Reject")}</td></tr>`;
   });
   return `<section><h2>Waiting for you</h2><div class="wide"><table><thead><tr><th>Specialist</th><th>Action</th><th>Credits</th><th>What</th><th>Decision</th></tr></thead><tbody>${rows.join("\n")}</tbody></table></div></section>`;
+}
+
+function deliveries(network: LocalNetwork, csrf: string): string {
+  const all = network.deliveries();
+  if (all.length === 0) return "";
+  const rows = all.slice(-MAX_DELIVERIES).toReversed();
+  const count = rows.length < all.length ? `: the newest ${rows.length} of ${all.length}` : "";
+  const cells = rows.map(({ id, agent, type, createdAt, status, attempts }) => {
+    const last = attempts.at(-1);
+    const answer =
+      last === undefined ? "not sent yet" : last.status === 0 ? `no answer: ${last.reason ?? "no reason known"}` : `HTTP ${last.status}`;
+    const again = `<form method="post" action="/guardian/redeliver">${hidden("csrf", csrf)}${hidden("delivery", id)}<button aria-label="Redeliver ${escape(id)}">Redeliver</button></form>`;
+    return `<tr><td><code>${escape(id)}</code></td><td>@${escape(agent)}</td><td>${escape(type)}</td><td>${new Date(createdAt).toISOString()}</td><td>${status}</td><td>${escape(answer.slice(0, 200))}</td><td>${attempts.length}</td><td>${again}</td></tr>`;
+  });
+  return `<section><h2>Webhook deliveries${count}</h2><div class="wide"><table><thead><tr><th>Delivery</th><th>Specialist</th><th>Event</th><th>Queued</th><th>State</th><th>Last answer</th><th>Attempts</th><th></th></tr></thead><tbody>${cells.join("\n")}</tbody></table></div></section>`;
 }
 
 /** Shows a key for the only time. */

@@ -33,6 +33,8 @@ export interface Delivery {
   readonly createdAt: number;
   status: "pending" | "delivered" | "failed";
   nextAt: number;
+  /** Set once a person asked for it again: that attempt is the last. */
+  isRedelivered?: true;
   /** One entry per attempt: HTTP status, or the reason for none. */
   readonly attempts: { readonly at: number; readonly status: number; readonly reason?: string }[];
 }
@@ -52,6 +54,8 @@ export interface Deliveries {
   tell(world: World, happening: WorldEvent): void;
   /** Attempts a delivery that is due. */
   attempt(id: string, now: number): void;
+  /** Attempts a delivery once more, under the same id. Returns false if it is not stored or its webhook is gone. */
+  redeliver(id: string): boolean;
   list(): Delivery[];
   start(): void;
   /** Aborts attempts in flight, which are repeated after a start. */
@@ -138,6 +142,18 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
         id,
         run(world, delivery, webhook).finally(() => inFlight.delete(id)),
       );
+    },
+    redeliver(id) {
+      const world = open();
+      const delivery = rows.get(id);
+      if (delivery === undefined || world.webhooks.get(delivery.webhookId)?.active !== true) return false;
+      delivery.status = "pending";
+      delivery.isRedelivered = true;
+      delivery.nextAt = world.clock.now();
+      rows.put(delivery);
+      world.timers.note(delivery.nextAt, `delivery:${id}`);
+      world.tables.commit();
+      return true;
     },
     start() {
       stopping = new AbortController();
@@ -253,7 +269,7 @@ function settle(world: World, rows: Table<Delivery>, delivery: Delivery, webhook
   const received = attempt.status >= 200 && attempt.status < 300;
   const retries = world.assume.webhookRetriesMs;
   const { length } = delivery.attempts;
-  const next = retries[length];
+  const next = delivery.isRedelivered === true ? undefined : retries[length];
   if (received) delivery.status = "delivered";
   else if (next === undefined) delivery.status = "failed";
   else {

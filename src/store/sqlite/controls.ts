@@ -5,7 +5,6 @@ import { defined } from "../../core/defined.ts";
 import { answerBy, payloadHash, type Approval, type Shown } from "../../limits/approvals.ts";
 import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
-import { GUARDIAN, ownerOf, scopeOf } from "../../limits/spending.ts";
 import { rejection, type Intent } from "../../outbox/intent.ts";
 import type { Commits } from "./commits.ts";
 import { approvalOf, type ControlTable } from "./control-table.ts";
@@ -16,7 +15,8 @@ import { INTENT_ROW, IS_LIVE, readIntent } from "./intent-rows.ts";
 import { sqlState } from "./intent-states.ts";
 import type { Changes, Payable } from "./outbox.ts";
 import { maybeText, textOf } from "./columns.ts";
-import type { ApprovalStore, ControlStore, KeyUse, OpenAttempt, SpentRow, Word } from "../controls.ts";
+import type { ApprovalStore, ControlStore, KeyUse, OpenAttempt, Word } from "../controls.ts";
+import type { PeopleReads, ReadTable } from "../people-reads.ts";
 
 export interface KeyTables {
   readonly quota: QuotaTable;
@@ -25,6 +25,7 @@ export interface KeyTables {
   readonly owed: Obligations;
   readonly payable: Payable;
   readonly openAttempts: () => readonly OpenAttempt[];
+  readonly money: PeopleReads["money"];
 }
 
 /** A query must not advance the ledger's time: a wall clock set forward would free what still counts. */
@@ -33,7 +34,7 @@ const AS_LAST_SEEN = 0;
 export function createKeyTables(
   db: DatabaseSync,
   commits: Commits,
-  { quota, spending, guardian, owed, payable, openAttempts }: KeyTables,
+  { quota, spending, guardian, owed, payable, openAttempts, money: moneyOf }: KeyTables,
 ): ControlStore {
   const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   const saveKey = db.prepare(`
@@ -76,7 +77,7 @@ export function createKeyTables(
     },
     async usage(now, handle) {
       const one = handle ?? null;
-      const money = moneyByOwner(spending, now, handle);
+      const money = await moneyOf(now, handle);
       const ids = new Map(keys.all(one).map((row) => [asHandle(textOf(row, "handle")), maybeText(row, "key_id")]));
       quota.loadAll([...ids.values()].flatMap((id) => (id === undefined ? [] : [asKeyId(id)])));
       // A model may be paid for a specialist that has no key yet.
@@ -107,8 +108,6 @@ export function createKeyTables(
 export interface ApprovalTables {
   readonly guardian: ControlTable;
   readonly changes: Pick<Changes, "applyChange" | "findById">;
-  /** Writes the rows of everything that changed. */
-  readonly foldNow: () => void;
 }
 
 /** The approvals that can still be answered at a time, by the index of live intents: unanswered ones stay for a year. */
@@ -117,9 +116,17 @@ export const WAITING_APPROVALS = (now: string): string => `
     WHERE i.${IS_LIVE} AND i.state = ${sqlState("proposed")} AND a.state = 'asked'
       AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ${now}`;
 
-export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, changes, foldNow }: ApprovalTables): ApprovalStore {
+/** The approvals that can still be answered, for people. */
+export function createApprovalList(db: DatabaseSync): Pick<ReadTable, "openApprovals"> {
   const open = db.prepare(`
     SELECT a.*, (SELECT ${INTENT_ROW} FROM main.intent WHERE seq = i.seq) AS intent_row ${WAITING_APPROVALS("?1")} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
+  return {
+    openApprovals: (limit, now) =>
+      open.all(now, limit).map((row) => ({ approval: approvalOf(row), intent: readIntent({ intent: row["intent_row"] ?? null }) })),
+  };
+}
+
+export function createApprovals(commits: Commits, { guardian, changes }: ApprovalTables): Omit<ApprovalStore, "openApprovals"> {
   /** An approval is valid for these rows as they are, or not at all. */
   const isAbout = (intent: Intent, approval: Approval, shown: Shown): boolean =>
     shown.intent === intent.id && shown.payloadHash === payloadHash(intent) && shown.answerBy === answerBy(approval, intent);
@@ -131,28 +138,16 @@ export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, 
     if (now >= answerBy(approval, intent)) return false;
     if (word.verdict === "approved" && !isAbout(intent, approval, word.shown)) return false;
     if (!guardian.answer(id, word, now)) return false;
-    const change = word.verdict === "approved" ? ({ state: "ready", nextAt: now } as const) : rejection(word.reason);
+    const change =
+      word.verdict === "approved"
+        ? ({ state: "ready", nextAt: now, ...defined({ reason: word.reason }) } as const)
+        : rejection(word.reason);
     const events = word.verdict === "rejected" ? word.events : undefined;
     return changes.applyChange({ seq: intent.seq, by: "approval", change, now, ...defined({ events }) });
   };
 
   return {
-    async openApprovals(limit, now) {
-      foldNow();
-      return open.all(now, limit).map((row) => ({ approval: approvalOf(row), intent: readIntent({ intent: row["intent_row"] ?? null }) }));
-    },
     approvalOf: async (intent) => guardian.approval(intent),
     decideApproval: (intent, word, now) => commits.hard(() => decide(intent, word, now)),
   };
-}
-
-/** The money of each specialist, without the shared account. */
-function moneyByOwner(spending: SpendingTable, now: number, handle: Handle | undefined): ReadonlyMap<Handle, readonly SpentRow[]> {
-  const money = new Map<Handle, SpentRow[]>();
-  for (const { scope, ...spent } of spending.spent(now, handle === undefined ? undefined : scopeOf(handle))) {
-    if (scope === GUARDIAN) continue;
-    const owner = asHandle(ownerOf(scope));
-    money.set(owner, [...(money.get(owner) ?? []), spent]);
-  }
-  return money;
 }

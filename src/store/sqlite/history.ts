@@ -1,25 +1,17 @@
 /** History queries in SQLite, apart from events: intents and kept deliveries. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { asHandle, type Handle } from "../../core/ids.ts";
-import type { Present } from "../../live/present.ts";
-import { MAX_SEARCHED, type HistoryStore, type KeptDelivery } from "../history.ts";
+import { MAX_SEARCHED, type KeptDelivery } from "../history.ts";
+import type { ReadTable } from "../people-reads.ts";
 import { allOccurIn, inJson, patternsOf } from "./word-search.ts";
 import { INTENT_ROW, readIntent } from "./intent-rows.ts";
 import { bytesOf, maybeText, numberOf, textOf, type Row } from "./columns.ts";
-import type { OpenRows } from "./load.ts";
 
-export interface HistoryParts {
-  readonly present: Present;
-  readonly rows: OpenRows;
-  /** Writes the rows of everything that changed. */
-  readonly foldNow: () => void;
-}
+type IntentHistory = Pick<ReadTable, "intents" | "logTotal" | "searchEnd">;
+type KeptHistory = Pick<ReadTable, "handles" | "keptDeliveries" | "keptDelivery">;
 
-type IntentHistory = Pick<HistoryStore, "intents" | "logTotal" | "searchEnd">;
-type KeptHistory = Pick<HistoryStore, "handles" | "keptDeliveries" | "keptDelivery">;
-
-export function createHistory(db: DatabaseSync, parts: HistoryParts): IntentHistory & KeptHistory {
-  return { ...createIntentHistory(db, parts), ...createKept(db) };
+export function createHistory(db: DatabaseSync): IntentHistory & KeptHistory {
+  return { ...createIntentHistory(db), ...createKept(db) };
 }
 
 /** Two statements, since a condition that may be open uses no index. */
@@ -32,7 +24,7 @@ function forOneOrAll(db: DatabaseSync, sql: (whose: string) => string): (special
 export const isOfKind = (name: string, value: string, separator = "."): string =>
   `(${value} IS NULL OR ${name} = ${value} OR substr(${name}, 1, length(${value}) + 1) = ${value} || '${separator}')`;
 
-function createIntentHistory(db: DatabaseSync, { foldNow }: HistoryParts): IntentHistory {
+function createIntentHistory(db: DatabaseSync): IntentHistory {
   const searched = allOccurIn("concat_ws(' ', id, specialist, operation, target, input, code, message)", "?8");
   const list = forOneOrAll(
     db,
@@ -64,8 +56,7 @@ function createIntentHistory(db: DatabaseSync, { foldNow }: HistoryParts): Inten
   const read = (statement: StatementSync, ...values: readonly (string | number | null)[]): number =>
     numberOf(statement.get(...values) ?? {}, "n");
   return {
-    async intents({ specialist, operation, since, until, object, states, search, after, limit }) {
-      foldNow();
+    intents({ specialist, operation, since, until, object, states, search, after, limit }) {
       const [from, to] = [since ?? 0, until ?? Number.MAX_SAFE_INTEGER];
       const among = states === undefined ? null : JSON.stringify(states);
       const words = patternsOf(search, inJson);
@@ -73,15 +64,14 @@ function createIntentHistory(db: DatabaseSync, { foldNow }: HistoryParts): Inten
         .all(specialist ?? null, from, to, among, limit, operation ?? null, object ?? null, words, after ?? 0)
         .map(readIntent);
     },
-    async logTotal({ specialist, kind, since, search }) {
-      foldNow();
+    logTotal({ specialist, kind, since, search }) {
       const [who, what] = [specialist ?? null, kind ?? null];
       const failures = read(failed, who, since ?? 0, what, patternsOf(search));
       if (since === undefined && search === undefined) return failures + read(sum, who, what);
       if (read(sum, who, null) > MAX_SEARCHED) return undefined;
       return failures + read(count(specialist), who, since ?? 0, what, patternsOf(search, inJson));
     },
-    async searchEnd({ specialist, until }) {
+    searchEnd({ specialist, until }) {
       const row = end(specialist).get(specialist ?? null, until ?? Number.MAX_SAFE_INTEGER);
       return row === undefined ? undefined : { seq: numberOf(row, "seq"), at: numberOf(row, "created_at") };
     },
@@ -102,10 +92,10 @@ function createKept(db: DatabaseSync): KeptHistory {
     WHERE ${isKept} AND (?1 IS NULL OR specialist = ?1) AND (?2 IS NULL OR kind = ?2) AND seq < ?3 ORDER BY seq DESC LIMIT 0 + ?4`);
   const oneKept = db.prepare(`SELECT ${keptColumns}, body FROM delivery WHERE seq = ? AND ${isKept}`);
   return {
-    handles: async () => handles.all().map((row) => asHandle(textOf(row, "handle"))),
-    keptDeliveries: async ({ specialist, kind, before, limit }) =>
+    handles: () => handles.all().map((row) => asHandle(textOf(row, "handle"))),
+    keptDeliveries: ({ specialist, kind, before, limit }) =>
       kept.all(specialist ?? null, kind ?? null, before ?? Number.MAX_SAFE_INTEGER, limit).map(readKept),
-    async keptDelivery(seq) {
+    keptDelivery(seq) {
       const row = oneKept.get(seq);
       return row === undefined ? undefined : { ...readKept(row), body: bytesOf(row, "body") };
     },

@@ -5,8 +5,7 @@ import { Fatal } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import { failureNote, readNote } from "../failure.ts";
-import { MAX_EVENTS_WAITING, MAX_RETRIED, type Arrival, type ClaimedEvent, type InboxStore, type ParkedEvent } from "../inbox.ts";
-import { OPEN } from "./fold.ts";
+import { MAX_EVENTS_WAITING, MAX_RETRIED, type Arrival, type ClaimedEvent, type InboxStore } from "../inbox.ts";
 import { claimable, type LiveEvent } from "../../live/live-event.ts";
 import type { EventFields } from "../../live/facts.ts";
 import type { Present } from "../../live/present.ts";
@@ -29,7 +28,7 @@ export interface InboxParts {
 /** Inserts an event if it is new, inside a transaction the caller owns. The outbox uses it too, for receipts of intents. */
 export type InsertEvent = (event: NewEvent, now: number, delivery?: string, word?: string) => boolean;
 
-export interface Inbox extends InboxStore {
+export interface Inbox extends Omit<InboxStore, "parkedEvents" | "parkedEventCount"> {
   readonly hasRoomForEvents: (specialist: Handle) => boolean;
   readonly insertEvent: InsertEvent;
   /** Called before an orderly end: events after `since` that no handler has begun do not count as crashed. */
@@ -86,7 +85,7 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
       change(event, now, { state: "parked", begun: false, parkedAt: now, note });
       event.isClaimed = false;
     },
-    ...createParked(db, { present, commits, rows, foldNow }, change),
+    ...createUnpark(db, { present, commits, rows }, change),
     ...createRetryFailed({ present, commits, rows, foldNow }, change),
     endUnbegun(since, now) {
       for (const event of present.events.values())
@@ -158,12 +157,11 @@ type ParkedParts = Pick<InboxParts, "present" | "commits" | "rows" | "foldNow">;
 const UNPARKED = { state: "ready", begun: false, attempts: 0, crashes: 0, parkedAt: undefined } as const;
 
 /** Events that wait for a person are in rows only. */
-function createParked(
+function createUnpark(
   db: DatabaseSync,
-  { present, commits, rows, foldNow }: ParkedParts,
+  { present, commits, rows }: Omit<ParkedParts, "foldNow">,
   change: Change,
-): Pick<InboxStore, "unparkEvent" | "parkedEvents" | "parkedEventCount"> {
-  const count = db.prepare(`SELECT count(*) AS n FROM main.open WHERE kind = ${OPEN.event} AND json_extract(state, '$.state') = 'parked'`);
+): Pick<InboxStore, "unparkEvent"> {
   const identity = db.prepare("SELECT seq FROM main.event WHERE specialist = ? AND id = ?");
   return {
     async unparkEvent(specialist, id, now) {
@@ -176,17 +174,6 @@ function createParked(
       change(event, now, { ...UNPARKED, notBefore: now });
       await commits.synced();
       return true;
-    },
-    async parkedEvents(specialist, limit) {
-      foldNow();
-      const parked: ParkedEvent[] = [];
-      for (const event of rows.parkedEvents())
-        if (specialist === undefined || event.specialist === specialist) parked.push(parkedEvent(event));
-      return parked.reverse().slice(0, limit);
-    },
-    async parkedEventCount() {
-      foldNow();
-      return numberOf(count.get() ?? {}, "n");
     },
   };
 }
@@ -228,9 +215,4 @@ function createRetryFailed({ present, commits, rows, foldNow }: ParkedParts, cha
       return hastened.length + unparked.length;
     },
   };
-}
-
-function parkedEvent({ seq, specialist, id, kind, attempts, note: text, parkedAt }: LiveEvent): ParkedEvent {
-  const { note = "", ...failure } = readNote(text);
-  return { seq, specialist, id, kind, attempts, note, ...failure, parkedAt: parkedAt ?? 0 };
 }

@@ -1,16 +1,15 @@
 /** The overview in SQLite: each statement reads one table for all specialists, or for one. */
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, type Handle } from "../../core/ids.ts";
-import { headOf, type LiveIntent } from "../../live/live-intent.ts";
-import type { Present } from "../../live/present.ts";
-import type { Intent } from "../../outbox/intent.ts";
+import { scopeOf } from "../../limits/spending.ts";
+import { GOES_FIRST, type Intent, type IntentState } from "../../outbox/intent.ts";
 import type { Awaiting } from "../controls.ts";
-import type { HeldIntents, Listed, OverviewStore } from "../overview.ts";
+import type { HeldIntents, Listed } from "../overview.ts";
+import type { ReadTable } from "../people-reads.ts";
 import { NO_ROW } from "../specialists.ts";
 import { OPEN } from "./fold.ts";
-import { maybeNumber, numberOf, textOf, type Row } from "./columns.ts";
+import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import { WAITING_APPROVALS } from "./controls.ts";
-import type { HistoryParts } from "./history.ts";
 import { INTENT_ROW, IS_LIVE, readIntent } from "./intent-rows.ts";
 import { sqlState, sqlStates, stateOf } from "./intent-states.ts";
 import { readSource } from "./sources.ts";
@@ -19,13 +18,15 @@ import { readSpecialist, SPECIALIST_COLUMNS } from "./specialists.ts";
 /** Groups of held intents of one specialist. */
 const MAX_GROUPS = 50;
 
-export function createOverview(db: DatabaseSync, parts: Omit<HistoryParts, "rows">): OverviewStore {
-  return { ...createSpecialistOverview(db, parts), ...createWaitingIntents(db, parts) };
+type Overview = Pick<ReadTable, "overview" | "waitingIntents" | "backlog" | "money">;
+
+export function createOverview(db: DatabaseSync): Overview {
+  return { ...createSpecialistOverview(db), ...createWaitingIntents(db), ...createMoney(db) };
 }
 
 const ONE_OR_ALL = "(?1 IS NULL OR specialist = ?1)";
 
-function createSpecialistOverview(db: DatabaseSync, { present, foldNow }: Omit<HistoryParts, "rows">): Pick<OverviewStore, "overview"> {
+function createSpecialistOverview(db: DatabaseSync): Pick<Overview, "overview"> {
   const specialists = db.prepare(`SELECT handle, ${SPECIALIST_COLUMNS} FROM specialist WHERE ?1 IS NULL OR handle = ?1 ORDER BY handle`);
   const counts = db.prepare(`SELECT specialist, operation, state, n FROM intent_count WHERE ${ONE_OR_ALL} AND n > 0`);
   const jobs = db.prepare(`SELECT specialist, state, count(*) AS n FROM watch WHERE ${ONE_OR_ALL} AND kind = 'job' GROUP BY 1, 2`);
@@ -33,10 +34,9 @@ function createSpecialistOverview(db: DatabaseSync, { present, foldNow }: Omit<H
   const awaiting = db.prepare(`
     SELECT i.specialist, count(*) AS n, min(min(a.expires_at, coalesce(i.expires_at, a.expires_at))) AS until ${WAITING_APPROVALS("?2")}
       AND (?1 IS NULL OR i.specialist = ?1) GROUP BY 1`);
-  const queued = createQueued(db, present);
+  const held = createHeld(db);
   return {
-    async overview(now, specialist) {
-      foldNow();
+    overview(now, specialist) {
       const one = specialist ?? null;
       const countsOf = groups(counts.all(one), (row) => ({
         operation: textOf(row, "operation"),
@@ -46,10 +46,10 @@ function createSpecialistOverview(db: DatabaseSync, { present, foldNow }: Omit<H
       const jobsOf = groups(jobs.all(one), (row): [string, number] => [textOf(row, "state"), numberOf(row, "n")]);
       const sourcesOf = groups(sources.all(one), readSource);
       const awaitingOf = groups(awaiting.all(one, now), (row): Awaiting => ({ count: numberOf(row, "n"), until: numberOf(row, "until") }));
-      const queuedOf = queued(specialist);
+      const isHeld = [...countsOf.values()].some((all) => all.some(({ state }) => HELD.includes(state)));
+      const heldOf = isHeld ? held(specialist) : new Map<Handle, HeldIntents[]>();
       const rows = new Map(specialists.all(one).map((row) => [asHandle(textOf(row, "handle")), readSpecialist(row)]));
-      const working = specialist === undefined ? present.specialists() : [];
-      const handles = new Set([...rows.keys(), ...countsOf.keys(), ...sourcesOf.keys(), ...jobsOf.keys(), ...working]);
+      const handles = new Set([...rows.keys(), ...countsOf.keys(), ...sourcesOf.keys(), ...jobsOf.keys()]);
       return new Map(
         [...handles].toSorted().map((handle) => [
           handle,
@@ -59,9 +59,7 @@ function createSpecialistOverview(db: DatabaseSync, { present, foldNow }: Omit<H
             jobs: Object.fromEntries(jobsOf.get(handle) ?? []),
             sources: sourcesOf.get(handle) ?? [],
             awaiting: awaitingOf.get(handle)?.[0],
-            held: heldIn(present, handle, queuedOf.get(handle) ?? [])
-              .toSorted((a, b) => b.count - a.count)
-              .slice(0, MAX_GROUPS),
+            held: heldOf.get(handle)?.slice(0, MAX_GROUPS) ?? [],
           },
         ]),
       );
@@ -70,7 +68,7 @@ function createSpecialistOverview(db: DatabaseSync, { present, foldNow }: Omit<H
 }
 
 /** The rows of each specialist. */
-export function groups<Value>(rows: readonly Row[], read: (row: Row) => Value): Map<Handle, Value[]> {
+function groups<Value>(rows: readonly Row[], read: (row: Row) => Value): Map<Handle, Value[]> {
   const found = new Map<Handle, Value[]>();
   for (const row of rows) {
     const handle = asHandle(textOf(row, "specialist"));
@@ -81,59 +79,57 @@ export function groups<Value>(rows: readonly Row[], read: (row: Row) => Value): 
   return found;
 }
 
-/** Intents of which only the numbers are in memory. */
-function createQueued(db: DatabaseSync, present: Present): (specialist: Handle | undefined) => ReadonlyMap<Handle, HeldIntents[]> {
-  const byOperation = db.prepare(`
-    SELECT specialist, lane, operation, count(*) AS n FROM json_each(?) JOIN main.intent ON seq = value GROUP BY 1, 2, 3`);
-  return (specialist) => {
-    const handles = specialist === undefined ? present.specialists() : [specialist];
-    const numbers: number[] = [];
-    for (const handle of handles)
-      for (const queue of present.of(handle).waiting?.values() ?? []) for (const seq of queue) numbers.push(seq);
-    return groups(byOperation.all(JSON.stringify(numbers)), (row) => ({
+const HELD: readonly IntentState[] = ["ready", "proposed"];
+
+/** Ready and proposed intents by operation, lane and delaying rule, most first. One that follows another of its run waits for the same. */
+function createHeld(db: DatabaseSync): (specialist: Handle | undefined) => ReadonlyMap<Handle, HeldIntents[]> {
+  const head = `(
+    SELECT min(seq) FROM main.intent AS before
+    WHERE before.seq >= i.seq - i.ordinal AND before.seq < i.seq AND before.state IN ${sqlStates(GOES_FIRST)})`;
+  const select = (index: string, whose: string) =>
+    db.prepare(`
+    SELECT i.specialist, i.operation, i.lane, i.state, coalesce(i.code, head.code) AS code, max(coalesce(i.message, head.message)) AS message,
+      count(*) AS n, min(max(i.next_at, coalesce(head.next_at, 0))) AS next_at
+    FROM main.intent AS i INDEXED BY ${index} LEFT JOIN main.intent AS head ON i.ordinal > 0 AND head.seq = ${head}
+    WHERE i.${IS_LIVE} AND i.state IN ${sqlStates(HELD)} AND ${whose} GROUP BY 1, 2, 3, 4, 5 ORDER BY n DESC, min(i.seq)`);
+  const [one, all] = [select("intent_of", "i.specialist = ?1"), select("intent_live", "?1 IS NULL")];
+  return (specialist) =>
+    groups((specialist === undefined ? all : one).all(specialist ?? null), (row) => ({
       operation: textOf(row, "operation"),
       lane: textOf(row, "lane"),
+      state: textOf(row, "state") === "ready" ? "ready" : "proposed",
+      code: maybeText(row, "code"),
+      message: maybeText(row, "message"),
       count: numberOf(row, "n"),
-      nextAt: 0,
-      state: "ready",
-      code: undefined,
-      message: undefined,
+      nextAt: numberOf(row, "next_at"),
     }));
-  };
 }
 
-/** Ready and proposed intents by operation, lane and delaying rule. One that follows another of its run waits for the same. */
-function heldIn(present: Present, specialist: Handle, queued: readonly HeldIntents[]): readonly HeldIntents[] {
-  const held = new Map(queued.map((group) => [JSON.stringify([group.state, group.operation, group.lane, group.code]), group]));
-  for (const intent of present.of(specialist).intents.values()) {
-    const { state, operation, lane } = intent;
-    if (state !== "ready" && state !== "proposed") continue;
-    const head: LiveIntent | undefined = headOf(intent, present.intents);
-    const code = intent.code ?? head?.code;
-    const name = JSON.stringify([state, operation, lane, code]);
-    const nextAt = Math.max(intent.nextAt, head?.nextAt ?? 0);
-    const known = held.get(name);
-    held.set(name, {
-      operation,
-      lane,
-      state,
-      code,
-      message: intent.message ?? head?.message ?? known?.message,
-      count: (known?.count ?? 0) + 1,
-      nextAt: Math.min(nextAt, known?.nextAt ?? Infinity),
-    });
-  }
-  return [...held.values()];
+/** Totals, and the sum of the present day. */
+function createMoney(db: DatabaseSync): Pick<Overview, "money"> {
+  const own = scopeOf(asHandle(""));
+  const spent = db.prepare(`
+    SELECT substr(scope, ${own.length + 1}) AS specialist, currency, sum(iif(span = 'total', held, 0)) AS held,
+      sum(iif(span = 'total', posted, 0)) AS posted, sum(iif(span = 'day', held + posted, 0)) AS day
+    FROM spend_row WHERE (?1 IS NULL OR scope = ?1) AND substr(scope, 1, ${own.length}) = '${own}'
+      AND (span = 'total' OR (span = 'day' AND start <= ?2 AND ends > ?2))
+    GROUP BY scope, currency ORDER BY scope, currency`);
+  return {
+    money: (now, specialist) =>
+      groups(spent.all(specialist === undefined ? null : scopeOf(specialist), now), (row) => ({
+        currency: textOf(row, "currency"),
+        heldMicros: numberOf(row, "held"),
+        postedMicros: numberOf(row, "posted"),
+        dayMicros: numberOf(row, "day"),
+      })),
+  };
 }
 
 /** The states of the index `intent_stuck`: an index is only used if its condition is in the statement letter by letter. */
 const IS_STUCK = `state IN ${sqlStates(["parked", "pending", "in_doubt"])}`;
 const DELIVERY = "jobs.submit";
 
-function createWaitingIntents(
-  db: DatabaseSync,
-  { foldNow }: Omit<HistoryParts, "rows">,
-): Pick<OverviewStore, "waitingIntents" | "backlog"> {
+function createWaitingIntents(db: DatabaseSync): Pick<Overview, "waitingIntents" | "backlog"> {
   const events = db.prepare(`
     SELECT count(*) AS n, min(event.created_at) AS at FROM main.open JOIN main.event ON event.seq = open.seq
     WHERE open.kind = ${OPEN.event} AND coalesce(json_extract(open.state, '$.state'), 'ready') = 'ready'`);
@@ -156,8 +152,7 @@ function createWaitingIntents(
     WHERE watch.state = 'assigned' AND (refused.specialist, refused.target) NOT IN (SELECT specialist, target FROM underway WHERE target IS NOT NULL)
     ORDER BY refused.seq DESC LIMIT 0 + ?`);
   return {
-    async backlog() {
-      foldNow();
+    backlog() {
       const [event, action] = [events.get() ?? {}, actions.get() ?? {}];
       return {
         events: numberOf(event, "n"),
@@ -166,8 +161,7 @@ function createWaitingIntents(
         oldestActionAt: maybeNumber(action, "at"),
       };
     },
-    async waitingIntents(limit) {
-      foldNow();
+    waitingIntents(limit) {
       const total = new Map(totals.all().map((row) => [stateOf(row), numberOf(row, "n")]));
       const listed = (state: "parked" | "in_doubt" | "pending"): Listed<Intent> => ({
         rows: stuck.all(state, limit).map(readIntent),

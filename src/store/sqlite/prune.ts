@@ -6,6 +6,7 @@ import { FINAL } from "../../outbox/intent.ts";
 import type { Retention } from "../history.ts";
 import { OPEN } from "./fold.ts";
 import { sqlStates } from "./intent-states.ts";
+import { ROLLED } from "./roll-up.ts";
 
 /** Rows read of each table in one go, so that no commit is long. */
 const PRUNE_BATCH = 1_000;
@@ -22,7 +23,7 @@ export function createPrune(db: DatabaseSync): (now: number, retention: Retentio
       ),
       db.prepare(`DELETE FROM main.${table} AS old WHERE seq > ? AND seq <= ? AND ${at} < ? AND ${kept}`),
     );
-  const mark = "seq <= (SELECT seq FROM main.mark)";
+  const mark = `seq <= (SELECT seq FROM main.mark) AND seq <= ${ROLLED}`;
   const isOpen = (kind: number): string => `NOT EXISTS (SELECT 1 FROM main.open WHERE kind = ${kind} AND open.seq = old.seq)`;
   const events = facts("event", `${mark} AND ${isOpen(OPEN.event)} AND ${isOpen(OPEN.late)}`, "created_at");
   const attempts = facts("attempt", `${mark} AND ${isOpen(OPEN.attempt)}`);

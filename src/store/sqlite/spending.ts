@@ -22,7 +22,7 @@ import {
   type SpendWindow,
 } from "../../limits/spending.ts";
 import type { Paid } from "../admission.ts";
-import type { Frozen, SpentRow } from "../controls.ts";
+import type { Frozen } from "../controls.ts";
 
 /** Accounts kept in memory; each has at most about 280 rows. */
 const MAX_CACHED_ACCOUNTS = 4_000;
@@ -179,17 +179,6 @@ export class SpendingTable {
       currency: String(row["currency"]),
       held: Number(row["held"]),
       posted: Number(row["posted"]),
-    }));
-  }
-
-  /** Totals, and the sum of the present day, of the accounts of specialists or of one scope. */
-  spent(now: number, scope?: Scope): readonly (SpentRow & { readonly scope: Scope })[] {
-    return this.#sql.spent.all(scope ?? null, now).map((row) => ({
-      scope: scopeFrom(row["scope"]),
-      currency: String(row["currency"]),
-      heldMicros: Number(row["held"]),
-      postedMicros: Number(row["posted"]),
-      dayMicros: Number(row["day"]),
     }));
   }
 
@@ -368,11 +357,6 @@ function statements(db: DatabaseSync) {
       "INSERT INTO spend_entry (scope, currency, kind, hold_id, held, posted, at, said_by, reason) VALUES (?, ?, ?, ?, 0, 0, ?, ?, ?)",
     ),
     balances: db.prepare("SELECT scope, currency, held, posted FROM spend_row WHERE span = 'total' ORDER BY scope, currency"),
-    spent: db.prepare(`
-      SELECT scope, currency, sum(iif(span = 'total', held, 0)) AS held, sum(iif(span = 'total', posted, 0)) AS posted,
-        sum(iif(span = 'day', held + posted, 0)) AS day
-      FROM spend_row WHERE (?1 IS NULL OR scope = ?1) AND (span = 'total' OR (span = 'day' AND start <= ?2 AND ends > ?2))
-      GROUP BY scope, currency ORDER BY scope, currency`),
     audit: db.prepare(`
       SELECT b.scope, b.currency, coalesce(e.sums, '0/0') AS entries, b.held || '/' || b.posted AS balance
       FROM spend_row b LEFT JOIN (

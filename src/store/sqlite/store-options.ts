@@ -19,6 +19,8 @@ export interface SqliteStoreOptions extends DatabaseOptions {
   readonly lateLandingMs?: number;
   /** The ledger of another store, in place of its own: for a dry run, whose reads are charged to the project's. */
   readonly ledger?: Ledger;
+  /** Does the reads for people in a thread, if the store has a file: the process has other work to do. Default false. */
+  readonly readsBeside?: boolean;
   /** Set if the store can only be read: the error of every write. It is opened without a lock, beside its user. */
   readonly readOnly?: RetinueError;
   /** Called once when a commit fails: nothing can be stored, so nothing may be sent. */

@@ -1,6 +1,7 @@
 /** The store in one SQLite file: what happened are rows inserted once, the present is in memory, and every write is in a grouped commit. */
 import type { WatchWrite } from "../../contract/event.ts";
 import { ledgerOf, type Ledger } from "../ledger.ts";
+import type { PeopleReads } from "../people-reads.ts";
 import type { Store } from "../store.ts";
 import { createDeliveries } from "./delivery-rows.ts";
 import { createApprovals, createKeyTables } from "./controls.ts";
@@ -16,11 +17,11 @@ import { openFoundation, type Foundation } from "./foundation.ts";
 import type { SqliteStoreOptions } from "./store-options.ts";
 import { createPlainDeliveries, type PlainDeliveries } from "./deliveries.ts";
 import { createDueWork } from "./due-work.ts";
-import { createEventHistory } from "./event-history.ts";
-import { createHistory } from "./history.ts";
 import { createOrders } from "./orders.ts";
-import { createOverview } from "./overview.ts";
+import { createPeopleReads, createReadTable, readIn, type Read } from "./people-reads.ts";
 import { createPrune } from "./prune.ts";
+import { Reader } from "./reader.ts";
+import { BATCH, createRollUp } from "./roll-up.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
 import { createChanges, createOutbox, type Changes } from "./outbox.ts";
 import { createRecovery } from "./recovery.ts";
@@ -39,6 +40,7 @@ interface Parts {
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const core = openFoundation(options);
   const { db, path, rows, present, quota, commits, dues, foldNow, guardian, restored, spending, log, debts } = core;
+  const { here, reads, reader } = createReads(core, options);
   const { changes, writer, inbox, deliveries } = createParts(core);
   const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
   const { pruneDeliveries: _p, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
@@ -48,7 +50,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const createLedger = (): Ledger => ({
     ...createAdmission(db, { present, commits, log, quota, spending, guardian, owed, soon, changes, insertEvent, writer }),
     ...createHolds({ commits, spending, guardian, changes }),
-    ...createControls(core, changes),
+    ...createControls(core, changes, (now, handle) => reads.money(now, handle)),
     ...createUpkeep(db, commits, path, () => options.clock.now()),
     beginLedger: async (now) => {
       commits.add(() => quota.begin(now));
@@ -59,6 +61,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     },
   });
   return {
+    ...here,
+    reads,
     ...inboxStore,
     ...deliveryStore,
     ...createRuns(db, { present, commits, log, intents, words: createSpokenWords(db, present), insertEvent, guardian, restored }),
@@ -66,15 +70,30 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createLooks(core),
     ...createDueWork(db, present, dues),
     ...(options.ledger === undefined ? createLedger() : ledgerOf(options.ledger)),
-    ...createApprovals(db, commits, { guardian, changes, foldNow }),
+    ...createApprovals(commits, { guardian, changes }),
     ...createSpecialists(db, commits),
-    ...createHistory(db, { present, rows, foldNow }),
-    ...createOverview(db, { present, foldNow }),
     ...createOrders(db, commits),
-    ...createEventHistory(db, { present, rows, foldNow }),
     ...createNetworkState(db, commits),
-    ...createLife(core, inbox, deliveries, options),
+    ...createLife(core, { inbox, deliveries, reader }, options),
   };
+}
+
+/** The reads of the process itself, and those for people: beside its work if the store has a file that others can read. */
+function createReads({ db, path, commits, present, foldNow }: Foundation, { clock, readsBeside = false }: SqliteStoreOptions) {
+  const table = createReadTable(db);
+  const readHere: Read = async (name, given) => {
+    foldNow();
+    return readIn(table, name, given);
+  };
+  const here = createPeopleReads(readHere, present);
+  if (!readsBeside || path === undefined) return { here, reads: here, reader: undefined };
+  const reader = new Reader({ path, clock });
+  const readBeside: Read = async (name, given) => {
+    foldNow();
+    if (!commits.lost) await commits.committed(); // another connection sees nothing earlier
+    return reader.read(name, given);
+  };
+  return { here, reads: createPeopleReads(readBeside, present), reader };
 }
 
 function createParts({
@@ -128,12 +147,17 @@ function createLooks({ db, commits, cursors, dues, debts }: Foundation) {
   };
 }
 
-function createControls({ db, commits, quota, spending, guardian, present, debts }: Foundation, { payable }: Changes) {
+function createControls(
+  { db, commits, quota, spending, guardian, present, debts }: Foundation,
+  { payable }: Changes,
+  money: PeopleReads["money"],
+) {
   const controls = createKeyTables(db, commits, {
     quota,
     spending,
     guardian,
     payable,
+    money,
     owed: debts.owed,
     openAttempts: () => openAttempts(present),
   });
@@ -146,17 +170,23 @@ function createControls({ db, commits, quota, spending, guardian, present, debts
   };
 }
 
-/** Recovery, pruning and closing. */
+interface LifeParts {
+  readonly inbox: Inbox;
+  readonly deliveries: PlainDeliveries;
+  readonly reader: Reader | undefined;
+}
+
+/** Recovery, roll-ups, pruning and closing. */
 function createLife(
   { db, path, present, log, quota, restored, dues, commits, folding, spending, guardian, close }: Foundation,
-  inbox: Inbox,
-  { pruneDeliveries }: PlainDeliveries,
+  { inbox, deliveries: { pruneDeliveries }, reader }: LifeParts,
   { clock, ledger }: SqliteStoreOptions,
-): Pick<Store, "recover" | "prune" | "close"> {
+): Pick<Store, "recover" | "rollUp" | "prune" | "close"> {
   /** Events up to this number may have ended an earlier process, until they are recovered. */
   let unrecovered = present.last;
   const recover = createRecovery(db, { present, log, quota, restored });
   const prune = createPrune(db);
+  const rolling = createRollUp(db, present);
   return {
     async recover(now, firstCheckMs) {
       dues.forgetAll();
@@ -167,6 +197,12 @@ function createLife(
       restored.noteBeat();
       return recovered;
     },
+    async rollUp() {
+      if (commits.lost || rolling.left < BATCH) return false;
+      commits.add(rolling.roll);
+      await commits.committed();
+      return true;
+    },
     async prune(now, retention) {
       if (path !== undefined) {
         await commits.hard(() => restored.beat(now));
@@ -174,10 +210,12 @@ function createLife(
       }
       return commits.add(() => {
         folding.fold();
-        return pruneLedgers({ quota, spending, guardian }, now) + prune(now, retention) + pruneDeliveries(now);
+        rolling.roll();
+        return pruneLedgers({ quota, spending, guardian }, now) + prune(now, retention) + pruneDeliveries(now) + rolling.prune(now);
       });
     },
     async close() {
+      await reader?.close();
       try {
         if (commits.lost) return;
         inbox.endUnbegun(unrecovered, clock.now());

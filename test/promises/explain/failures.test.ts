@@ -31,7 +31,7 @@ describe("failing handlers", () => {
   test("stand in status as one group, with count, place and next try, and what to do", async () => {
     const { guardian, clock } = await failingLab(noModel);
     const { failing, failingCounts } = await clock.run(guardian.status({}));
-    expect(failingCounts).toEqual({ events: 3, groups: 1 });
+    expect(failingCounts).toMatchObject({ events: 3, groups: 1 });
     expect(failing).toMatchObject([
       {
         handle: "scout",
@@ -57,7 +57,7 @@ describe("failing handlers", () => {
     });
     await clock.advance(2 * HOUR);
     const { failing, failingCounts } = await clock.run(guardian.status({}));
-    expect(failingCounts).toEqual({ events: 3, groups: failing.length });
+    expect(failingCounts).toMatchObject({ events: 3, groups: failing.length });
     expect(failing.reduce((sum, { parked }) => sum + parked, 0)).toBe(3);
     expect(failing.length).toBeGreaterThan(1);
   });
@@ -84,7 +84,7 @@ describe("failing handlers", () => {
       await clock.run(store.parkEvent(event.seq, clock.now(), JSON.stringify({ failed: 1, message: word(n), pattern: word(n), tries: 1 })));
     const { failing, failingCounts } = await clock.run(guardian.status({}));
     expect(failing).toHaveLength(100);
-    expect(failingCounts).toEqual({ events: 150, groups: 150 });
+    expect(failingCounts).toMatchObject({ events: 150, groups: 150 });
   });
 
   test("are what why of the handle says first, and why of the event with its stack", async () => {
@@ -186,7 +186,7 @@ describe("failing handlers", () => {
     broken = false;
     await clock.run(guardian.retry({ id: "scout" }));
     await clock.advance(MINUTE);
-    expect((await clock.run(guardian.status({}))).failingCounts).toEqual({ events: 0, groups: 0 });
+    expect((await clock.run(guardian.status({}))).failingCounts).toEqual({ events: 0, parked: 0, groups: 0 });
     expect((await clock.run(guardian.log({ kind: "post.created", limit: 100 }))).entries).toMatchObject(
       Array.from({ length: 3 }, () => ({ state: "handled", message: expect.stringContaining("there is no model") })),
     );

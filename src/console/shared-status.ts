@@ -1,0 +1,72 @@
+/** One status for all who read it: it is made once for everybody, and not more often than the engine can spare. */
+import { sleep, type Clock } from "../core/clock.ts";
+import { SECOND } from "../core/units.ts";
+import type { Snapshot } from "../guardian/status.ts";
+
+export interface SharedStatus {
+  /** The status after the last change; where nothing changed, one of the last second. */
+  read(): Promise<Snapshot>;
+  /** States that something has changed. */
+  changed(): void;
+  /** A part of the present status as JSON, made once for each status. `name` says which part. */
+  text(name: string, part: (status: Snapshot) => unknown): Promise<string>;
+}
+
+export interface SharedStatusOptions {
+  readonly clock: Clock;
+  readonly status: () => Promise<Snapshot>;
+}
+
+/** Time decides about some of it, such as what has expired. */
+const MAX_AGE_MS = SECOND;
+/** Least time between the starts of two. */
+const MIN_APART_MS = 200;
+/** Making one takes at most this part of the time. */
+const SHARE = 1 / 10;
+const LONGEST_APART_MS = 5 * SECOND;
+/** Texts stored of one status; searches make more, which are made each time. */
+const MAX_TEXTS = 50;
+
+export function createSharedStatus({ clock, status }: SharedStatusOptions): SharedStatus {
+  let version = 0;
+  let last: { readonly made: Promise<Snapshot>; readonly version: number; readonly at: number } | undefined;
+  let nextAt = 0;
+  /** The one that will be made next, for all who wait for it. */
+  let next: Promise<Snapshot> | undefined;
+  const texts = new WeakMap<Snapshot, Map<string, string>>();
+
+  const make = async (): Promise<Snapshot> => {
+    await last?.made.catch(() => undefined); // its own readers hear of a failure
+    while (clock.monotonic() < nextAt) await sleep(clock, nextAt - clock.monotonic());
+    next = undefined;
+    const at = clock.monotonic();
+    nextAt = at + MIN_APART_MS;
+    const made = status();
+    last = { made, version, at };
+    try {
+      const snapshot = await made;
+      const tookMs = clock.monotonic() - at;
+      nextAt = at + Math.min(LONGEST_APART_MS, Math.max(MIN_APART_MS, tookMs / SHARE));
+      return snapshot;
+    } catch (error) {
+      last = undefined;
+      throw error;
+    }
+  };
+  const read = (): Promise<Snapshot> => {
+    if (last !== undefined && last.version === version && clock.monotonic() - last.at < MAX_AGE_MS) return last.made;
+    return (next ??= make());
+  };
+  return {
+    read,
+    changed: () => void version++,
+    async text(name, part) {
+      const snapshot = await read();
+      const known = texts.get(snapshot) ?? new Map<string, string>();
+      texts.set(snapshot, known);
+      const text = known.get(name) ?? JSON.stringify(part(snapshot));
+      if (known.size < MAX_TEXTS) known.set(name, text);
+      return text;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** `retinue status --watch`: in place on a terminal of any size, changes alone on a pipe, until Ctrl-C. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { main } from "../../src/cli/main.ts";
+import { inProcess } from "../harness/cli.ts";
+import { start } from "../harness/process.ts";
+import { project } from "../harness/project.ts";
+import { storeProject } from "../harness/store-project.ts";
+
+test(
+  "on a pipe each matter that comes or ends is one line, and Ctrl-C ends it with the last state",
+  { timeout: 40_000 },
+  async (context) => {
+    const { root, run } = await storeProject();
+    const watch = start(context, ["status", "--watch", "--store", `sqlite:${join(root, ".retinue/store.sqlite")}`], { cwd: root });
+    const seen = (change: string) => watch.saying((said) => said["type"] === "need" && said["change"] === change);
+    await watch.saying(({ type }) => type === "watching");
+    expect(await run("halt", "--reason", "a look first")).toMatchObject({ code: 0 });
+    expect(await seen("came")).toMatchObject({ need: { key: "halt:*", message: "halted: a look first" } });
+    expect(await run("halt", "--lift")).toMatchObject({ code: 0 });
+    expect(await seen("ended")).toMatchObject({ need: { key: "halt:*" } });
+    watch.kill("SIGINT");
+    const { code, stdout } = await watch.ended;
+    expect(watch.strays).toEqual([]);
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      expect.objectContaining({ ok: true, halts: [], specialists: [expect.objectContaining({ handle: "scout" })] }),
+    ]);
+  },
+);
+
+test("on a terminal it is drawn in place, also after a resize, and the terminal is given back", { timeout: 40_000 }, async () => {
+  const { root, run } = await storeProject();
+  let written = "";
+  const screen = { write: (text: string) => void (written += text), isTTY: true, columns: 100, rows: 30 };
+  const over = main(["status", "--watch"], { cwd: root, env: {}, stdout: screen, stderr: screen });
+  await expect.poll(() => written, { timeout: 10_000 }).toContain("scout");
+  expect(written.startsWith("\u001B[?1049h")).toBe(true);
+  written = "";
+  [screen.columns, screen.rows] = [40, 3];
+  process.emit("SIGWINCH", "SIGWINCH");
+  expect(written.split("\r\n")).toHaveLength(2);
+  expect(written).toMatch(/… \d+ more lines/);
+  [screen.columns, screen.rows] = [100, 30];
+  await run("halt", "--reason", "a look first");
+  await expect.poll(() => written, { timeout: 10_000 }).toContain("a look first");
+  process.emit("SIGHUP", "SIGHUP");
+  expect(await over).toBe(0);
+  expect(written.endsWith("\u001B[?7h\u001B[?25h\u001B[?1049l")).toBe(true);
+});
+
+test("without a store it says what to do, and leaves the terminal as it was", async () => {
+  const { code, stdout, stderr } = await inProcess(["status", "--watch"], { cwd: project().root });
+  expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining("there is no store yet")]);
+});

@@ -1,0 +1,210 @@
+/** Alerts: each matter once, those of one moment together, stored and tried until they are taken; a target that hangs holds up nothing. */
+import { expect, onTestFinished, test } from "vitest";
+import type { Transport, WireRequest } from "../../src/client/transport.ts";
+import { openEnvironment } from "../../src/config/environment.ts";
+import { createAnnouncer } from "../../src/core/events.ts";
+import { isObject, parseJson, type JsonObject } from "../../src/core/json.ts";
+import { createLogger, type LogLine } from "../../src/core/log.ts";
+import { Scrubber } from "../../src/core/scrubber.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
+import { Fatal } from "../../src/core/errors.ts";
+import { showStatus } from "../../src/guardian/status.ts";
+import { openAlerts, type AlertOptions, type Alerts } from "../../src/signals/alerts.ts";
+import { desk, type Desk } from "../harness/guardian-over-store.ts";
+
+const ROOT = import.meta.dirname;
+const TAKEN = { kind: "answer", status: 200, headers: {}, text: "", elapsedMs: 1 } as const;
+const FAILED = { kind: "never-left", reason: "connection refused" } as const;
+const URL_A = "https://a.example.com/hook";
+const URL_B = "https://b.example.com/hook";
+
+interface Sent {
+  /** Since the first opening. */
+  readonly at: number;
+  readonly origin: string;
+  readonly alert: JsonObject;
+}
+
+function alerting(
+  here: Desk,
+  over: Partial<AlertOptions> = {},
+  answer: (request: WireRequest) => ReturnType<Transport> = async () => TAKEN,
+) {
+  const { clock, store, on } = here;
+  const began = clock.now();
+  const sent: Sent[] = [];
+  const lines: LogLine[] = [];
+  const announcer = createAnnouncer();
+  let ids = 0;
+  const options: AlertOptions = {
+    to: [{ url: URL_A }],
+    link: "https://bots.example.com",
+    clock,
+    store,
+    announcer,
+    status: () => showStatus({ store, clock }),
+    log: createLogger({ level: "debug", now: () => clock.now(), sink: (line) => lines.push(line) }),
+    environment: openEnvironment({ cwd: ROOT, variables: {} }),
+    cwd: ROOT,
+    scrubber: new Scrubber(),
+    newId: () => `a${++ids}`,
+    send(request) {
+      const alert = parseJson(request.body ?? "");
+      sent.push({ at: clock.now() - began, origin: request.origin, alert: isObject(alert) ? alert : {} });
+      return answer(request);
+    },
+    ...over,
+  };
+  return {
+    sent,
+    lines,
+    announcer,
+    async open(changes: Partial<AlertOptions> = {}): Promise<Alerts> {
+      const alerts = await on(openAlerts({ ...options, ...changes }));
+      let closed: Promise<void> | undefined;
+      const close: Alerts["close"] = (how) => (closed ??= on(alerts.close(how)));
+      onTestFinished(() => close({ isLost: false }));
+      return { close };
+    },
+  };
+}
+
+const halt = ({ store, clock, on }: Desk): Promise<unknown> => on(store.stop("halt", "*", "a look first", clock.now()));
+const keysOf = ({ alert }: Sent): readonly unknown[] =>
+  Array.isArray(alert["matters"]) ? alert["matters"].map((one) => (isObject(one) ? one["key"] : one)) : [];
+
+test("matters of one moment are one alert, and none is repeated", async () => {
+  const here = desk();
+  const { sent, announcer, open } = alerting(here);
+  await open();
+  for (let n = 0; n < 30; n++) {
+    await here.parked(`post.created:p${n}`, "no model");
+    announcer.emit("parked", { at: here.clock.now(), handle: "scout", code: "x", message: "y" });
+  }
+  await halt(here);
+  await here.clock.advance(10 * SECOND);
+  expect(sent).toMatchObject([{ at: 5 * SECOND, alert: { id: "a1", total: 31, link: "https://bots.example.com" } }]);
+  await here.clock.advance(DAY);
+  expect(sent).toHaveLength(1);
+});
+
+test("matters that come soon after an alert are gathered for a minute", async () => {
+  const here = desk();
+  const { sent, announcer, open } = alerting(here);
+  await halt(here);
+  await open();
+  await here.clock.advance(5 * SECOND);
+  for (let n = 0; n < 3; n++) {
+    await here.parked(`post.created:p${n}`, "no model");
+    announcer.emit("parked", { at: here.clock.now(), handle: "scout", code: "x", message: "y" });
+    await here.clock.advance(10 * SECOND);
+  }
+  expect(sent).toHaveLength(1);
+  await here.clock.advance(2 * MINUTE);
+  expect(sent.map(({ alert }) => alert["total"])).toEqual([1, 3]);
+});
+
+test("an alert that is not taken is tried again after growing pauses, and after a restart with the same id", async () => {
+  const here = desk();
+  let works = false;
+  const { sent, lines, open } = alerting(here, {}, async () => (works ? TAKEN : FAILED));
+  await halt(here);
+  const first = await open();
+  await here.clock.advance(10 * MINUTE);
+  const pauses = sent.slice(1).map(({ at }, i) => Math.round((at - (sent[i]?.at ?? 0)) / SECOND));
+  expect(pauses).toEqual([30, 60, 120, 240]);
+  expect(lines[0]).toMatchObject({ level: "warn", fields: { target: "https://a.example.com", message: "connection refused", tries: 1 } });
+  await first.close({ isLost: false });
+  works = true;
+  const before = sent.length;
+  await open();
+  await here.clock.advance(10 * SECOND);
+  expect(sent.slice(before).map(({ alert }) => alert["id"])).toEqual(["a1"]);
+  await here.clock.advance(HOUR);
+  expect(sent).toHaveLength(before + 1);
+});
+
+test("an alert that nobody takes for a day is dropped, and the log has its text", async () => {
+  const here = desk();
+  const { lines, open } = alerting(here, {}, async () => FAILED);
+  await halt(here);
+  await open();
+  await here.clock.advance(DAY + 2 * HOUR);
+  expect(lines.find(({ level }) => level === "error")?.fields).toMatchObject({
+    targets: ["https://a.example.com"],
+    text: expect.stringContaining("Nobody writes"),
+  });
+});
+
+test("a target that hangs holds up no other target, and no look", async () => {
+  const here = desk();
+  const { clock } = here;
+  const { sent, open } = alerting(here, { to: [{ url: URL_A }, { url: URL_B }] }, async ({ origin, deadlineMs }) => {
+    if (!URL_A.startsWith(origin)) return TAKEN;
+    await new Promise<void>((resolve) => void clock.after(deadlineMs, resolve));
+    return { kind: "unknown", reason: "no answer within its deadline" };
+  });
+  await halt(here);
+  await open();
+  await clock.advance(6 * SECOND);
+  await here.parked("post.created:p1", "no model");
+  await clock.advance(2 * MINUTE);
+  const ofB = sent.filter(({ origin }) => URL_B.startsWith(origin));
+  expect(ofB.map(keysOf)).toEqual([["halt:*"], ["parked:post.created:p1:scout"]]);
+  const ofA = sent.filter(({ origin }) => URL_A.startsWith(origin)).map(({ at }) => at);
+  expect(Math.min(...ofA.slice(1).map((at, i) => at - (ofA[i] ?? 0)))).toBeGreaterThanOrEqual(10 * SECOND);
+});
+
+test("a matter that ended and comes again later is a new one", async () => {
+  const here = desk();
+  const { sent, open } = alerting(here);
+  await open();
+  for (let n = 0; n < 2; n++) {
+    await halt(here);
+    await here.clock.advance(2 * MINUTE);
+    await here.on(here.store.lift("halt", "*"));
+    await here.clock.advance(20 * MINUTE);
+  }
+  expect(sent.map(keysOf)).toEqual([["halt:*"], ["halt:*"]]);
+});
+
+test("a lost store is told before the process ends, though nothing can be stored", async () => {
+  const here = desk();
+  const lost = new Fatal("store_lost", "the disk is full");
+  const store: AlertOptions["store"] = { networkState: async () => [], saveNetworkState: () => Promise.reject(lost) };
+  const status = async () => ({ ...(await showStatus(here)), storeLost: { message: lost.message } });
+  const { sent, lines, open } = alerting(here, { store, status });
+  const alerts = await open();
+  await alerts.close({ isLost: true });
+  expect(sent.map(keysOf)).toEqual([["store_lost"]]);
+  expect(lines.map(({ message }) => message)).toContain("the state of the alerts could not be stored");
+});
+
+test("a status that cannot be read is logged, and looked for again", async () => {
+  const here = desk();
+  let fails = true;
+  const status = () => (fails ? Promise.reject(new Error("the disk is slow")) : showStatus(here));
+  const { sent, lines, open } = alerting(here, { status });
+  await halt(here);
+  await open();
+  await here.clock.advance(10 * SECOND);
+  expect(lines).toMatchObject([{ level: "warn", fields: { message: "the disk is slow" } }]);
+  fails = false;
+  await here.clock.advance(2 * MINUTE);
+  expect(sent).toHaveLength(1);
+});
+
+test("no alert and no stored state of one holds a secret", async () => {
+  const here = desk();
+  const canary = "canary-of-a-secret-0123456789";
+  const scrubber = new Scrubber();
+  scrubber.add(new Secret(canary));
+  const { sent, open } = alerting(here, { scrubber }, async () => FAILED);
+  await here.parked("post.created:p1", `the network said ${canary}`);
+  await open();
+  await here.clock.advance(10 * SECOND);
+  expect(sent).toHaveLength(1);
+  expect(JSON.stringify(sent)).not.toContain(canary);
+  expect(JSON.stringify(await here.on(here.store.networkState()))).not.toContain(canary);
+});
