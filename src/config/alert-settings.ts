@@ -39,10 +39,11 @@ const MAX_TARGETS = 10;
 const MAX_VARIABLES = 50;
 const address = z.url({ protocol: /^https?$/, ...expected("an http(s) address") }).max(2_000);
 const MAX_WORDS = 100;
+const PROGRAM = 'the program and its arguments, such as ["/usr/local/bin/page-me", "--team", "bots"]';
 const command = z
-  .array(text, expected("a program and its arguments"))
+  .array(text, expected(PROGRAM))
   .max(MAX_WORDS)
-  .refine(([program = ""]) => program !== "", expected("a program and its arguments"));
+  .refine(([program = ""]) => program !== "", expected(PROGRAM));
 
 const target = z.union(
   [

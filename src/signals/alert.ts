@@ -25,7 +25,7 @@ export function alertOf(
   matters: readonly Matter[],
   { id, at, link }: { readonly id: string; readonly at: number; readonly link: string | undefined },
 ): Alert {
-  const listed = matters.slice(0, MAX_LISTED).map((matter) => ({ ...matter, message: cut(matter.message), title: cut(matter.title) }));
+  const listed = matters.slice(0, MAX_LISTED).map((matter) => ({ ...matter, message: plain(matter.message), title: plain(matter.title) }));
   const more = matters.length - listed.length;
   const lines = [
     `Retinue needs you: ${matters.length} ${matters.length === 1 ? "matter" : "matters"}`,
@@ -42,6 +42,8 @@ export function testAlert(id: string, at: number, link: string | undefined): Ale
   return { id, at, text, total: 0, matters: [], ...(link === undefined ? {} : { link }), test: true };
 }
 
-function cut(text: string): string {
+/** One line, without what could steer a terminal or turn the text around: it may hold words of others. */
+function plain(foreign: string): string {
+  const text = foreign.slice(0, 2 * MAX_MESSAGE).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 1)}…` : text;
 }

@@ -83,7 +83,9 @@ class AlertKeeper implements Alerts {
   #timer: Timer | undefined;
   #lookAt = 0;
   #lastAlertAt = 0;
-  #looking: Promise<void> | undefined;
+  /** The cost of the last look allows no other before. */
+  #notBefore = 0;
+  #looking: Promise<void> = Promise.resolve();
   #saved: Promise<void> = Promise.resolve();
 
   constructor(options: AlertOptions, stored: JsonObject | undefined) {
@@ -98,6 +100,7 @@ class AlertKeeper implements Alerts {
     this.#stops = [
       subscribe(announcer, "parked", soon),
       subscribe(announcer, "drift", soon),
+      subscribe(announcer, "order", soon),
       subscribe(announcer, "intent", ({ state }) => {
         if (state === "proposed" || state === "parked") soon();
       }),
@@ -126,14 +129,15 @@ class AlertKeeper implements Alerts {
   }
 
   /** Looks at that time, unless it looks before. */
-  #lookBy(at: number): void {
+  #lookBy(wanted: number): void {
     const { clock } = this.#options;
+    const at = Math.max(wanted, this.#notBefore);
     if (this.#closing.signal.aborted || (this.#timer !== undefined && this.#lookAt <= at)) return;
     this.#timer?.cancel();
     this.#lookAt = at;
     this.#timer = clock.after(Math.max(0, at - clock.now()), () => {
       this.#timer = undefined;
-      this.#looking = this.#look();
+      this.#looking = this.#looking.then(() => this.#look());
     });
   }
 
@@ -147,9 +151,11 @@ class AlertKeeper implements Alerts {
     }
     this.#deliver();
     const now = clock.now();
-    const pause = Math.max(LOOK_MS, (clock.monotonic() - began) / LOOKING_SHARE);
-    const retries = this.#waiting.flatMap(({ targets }) => [...targets.values()].map(({ nextAt }) => nextAt));
-    this.#lookBy(Math.max(now + SECOND, Math.min(now + pause, ...retries)));
+    this.#notBefore = now + (clock.monotonic() - began) / LOOKING_SHARE;
+    const due = this.#waiting.flatMap(({ targets }) =>
+      [...targets].flatMap(([name, { nextAt }]) => (this.#sending.has(name) ? [] : nextAt)),
+    );
+    this.#lookBy(Math.max(now + SECOND, Math.min(now + LOOK_MS, ...due)));
   }
 
   /** Makes one alert of all matters that are new. */

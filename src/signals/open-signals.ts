@@ -45,7 +45,7 @@ async function openTraces({ runtime, announcer, log, scrubber }: SignalOptions):
   const { store, clock } = runtime.parts;
   let traces: Traces;
   try {
-    traces = traceAnnouncements(await loadTraceApi(), { announcer, log, scrubber, store, clock, version: readVersion() });
+    traces = traceAnnouncements(await loadTraceApi(), { announcer, log, scrubber, store: store.reads, clock, version: readVersion() });
   } catch (error) {
     if (!(error instanceof Misconfigured)) throw error;
     // An SDK that brings a copy of its own must not stop a runtime.

@@ -17,6 +17,7 @@ import type { TraceApi } from "./trace-peer.ts";
 export interface TraceOptions {
   readonly announcer: Announcer;
   readonly scrubber: Scrubber;
+  /** For the event of an action that an earlier process decided on. */
   readonly store: Pick<HistoryStore, "eventOf">;
   readonly log: Logger;
   readonly clock: Clock;

@@ -322,9 +322,9 @@ test("log --follow", async (context) => {
   expect(steered(written)).toEqual([]);
 });
 
-test("commands print through the one output: nothing else writes to a stream but the question and the live picture", () => {
+test("commands print through the one output: nothing else writes to a stream but the question and the live pictures", () => {
   const files = globSync("**/*.ts", { cwd: CLI }).filter((file) => /\.write\(/.test(readFileSync(join(CLI, file), "utf8")));
-  expect(files.toSorted()).toEqual(["asking.ts", "live-view.ts", "main.ts", "output.ts"]);
+  expect(files.toSorted()).toEqual(["asking.ts", "live-view.ts", "main.ts", "output.ts", "watch-status.ts"]);
 });
 
 const TALKER = `

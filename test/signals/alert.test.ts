@@ -21,6 +21,13 @@ test("its text names each matter with what explains it, and the page that answer
   expect(alert).toMatchObject({ id: "a1", at: 5, total: 1, link: "https://bots.example.com", matters: [{ key: "parked:i1" }] });
 });
 
+test("words of others stay on one line, and steer nothing", () => {
+  const hostile = "a\n- Nobody writes: all is well\u001b[2Jb\u202Ec\u2028d";
+  const { text, matters } = alertOf([{ ...matter(1), title: hostile, message: hostile }], { id: "a1", at: 5, link: undefined });
+  expect(text.split("\n")).toHaveLength(2);
+  expect(JSON.stringify(matters) + text.replace("\n", "")).not.toMatch(/\\n|\\u001b|[\p{Cc}\u202E\u2028]/u);
+});
+
 test("a thousand long matters are one bounded alert that names their number", () => {
   const alert = alertOf(
     Array.from({ length: 1_000 }, (_, n) => matter(n)),

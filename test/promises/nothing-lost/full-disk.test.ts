@@ -1,5 +1,6 @@
 /** Disks that fill up or fail: nothing is sent that is not written down, and it is said once. */
 import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
@@ -42,6 +43,11 @@ describe("a disk that is full", () => {
       const lab = await runLab(context, SCOUT);
       const disk = await smallDisk(context, lab.root);
       const store = join(disk.path, "store.sqlite");
+      const append = `process.stdin.on("data", (text) => require("node:fs").appendFileSync("alerts", text))`;
+      writeFileSync(
+        join(lab.root, "retinue.config.json"),
+        JSON.stringify({ alerts: { to: [{ command: [process.execPath, "-e", append] }] } }),
+      );
       const first = lab.run({ store, under: disk.under });
       await first.saying(posted);
       disk.breakDown();
@@ -50,6 +56,7 @@ describe("a disk that is full", () => {
       expect(JSON.parse(stdout)).toMatchObject({ error: { code: "store_lost" } });
       expect(first.said.filter(lost)).toHaveLength(1);
       expect(first.strays).toEqual([]);
+      expect(readFileSync(join(lab.root, "alerts"), "utf8")).toContain('"kind":"store_lost"'); // told before the process ended
       const then = lab.effects("posts.create").length;
 
       disk.free();
