@@ -6,4 +6,6 @@ export default defineConfig({
   network: { set: "b" },
   store: "sqlite:.retinue/store.sqlite",
   guardian: { zone: "UTC" },
+  // One specialist asks before it posts, so that the console of `npm start` has something to decide.
+  specialists: { digest: { review: ["posts.create"] } },
 });

@@ -63,6 +63,8 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   "testing.ts": [...FLOORS, "local-network", "simulation", "index.ts"],
 };
 
+/** Packages that are built into the console's page: no user installs them. */
+const BUNDLED: readonly string[] = ["preact", "uplot", "@tanstack/virtual-core"];
 /** A third-party package (or built-in that counts as one) and the folders or files that may import it. */
 const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   // Optional: loaded by a command or a definition that uses it.
@@ -87,12 +89,8 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   undici: ["src/client/", "src/local-network/"],
   yaml: ["src/config/"],
   zod: ["src/contract/", "src/config/"],
-  preact: ["src/console/page/"],
-  uplot: ["src/console/page/"],
-  "@tanstack/virtual-core": ["src/console/page/"],
+  ...Object.fromEntries(BUNDLED.map((name) => [name, ["src/console/page/"]])),
 };
-/** Packages that a user never installs: they are built into the page. */
-const BUNDLED: readonly string[] = ["preact", "uplot", "@tanstack/virtual-core"];
 
 /** The page's own port of the browser. */
 const BROWSER = "src/console/page/browser.ts";

@@ -38,12 +38,9 @@ async function view() {
       changes += piece.split("event: change").length - 1;
       if (piece.includes("event: change")) void readAgain(viewer);
     }
-  })().catch((error) => {
-    if (!stopping) throw error;
-  });
+  })();
 }
 
-let stopping = false;
 for (let n = 0; n < count; n++) await view();
 process.on("message", (question) => {
   if (question === "stop") process.exit(0);

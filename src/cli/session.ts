@@ -199,12 +199,9 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
     onStop: () => lifetime.end("asked"),
   });
   const { consoleUrl: url } = surfaces;
-  if (url !== undefined)
-    context.out.progress(
-      { type: "console", at: clock.now(), url },
-      `Console at ${url} (log in with RETINUE_CONSOLE_TOKEN; health at /healthz and /readyz)`,
-    );
-  const shower = show(url === undefined ? [] : [{ name: "Console", text: `${url}  log in with RETINUE_CONSOLE_TOKEN` }]);
+  const { login } = launched.config.console;
+  if (url !== undefined) context.out.progress({ type: "console", at: clock.now(), url }, `The console: ${url} (log in with ${login})`);
+  const shower = show(url === undefined ? [] : [{ name: "Console", text: `${url}  log in: ${login}` }]);
   const manager = openServiceManager({ env: context.env, clock, log });
   try {
     await launched.start();

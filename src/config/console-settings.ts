@@ -39,6 +39,14 @@ export interface ConsoleSettings {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** The Guardian first, then those of the config file. */
   readonly people: readonly ConsolePerson[];
+  /** The token to log in with, as a person is told of it: the variable, or in a demo the token itself. */
+  readonly login: string;
+}
+
+/** The console of a process that lasts as long as somebody watches it: any free port, and a token of its own. */
+export function passingConsole(token: Secret): ConsoleSettings {
+  const guardian = { who: GUARDIAN_NAME, role: "act", readToken: () => token } as const;
+  return { port: 0, host: DEFAULT_HOST, url: undefined, tls: undefined, people: [guardian], login: `the token ${token.reveal()}` };
 }
 
 /** Whoever holds `RETINUE_CONSOLE_TOKEN`. */
@@ -104,6 +112,7 @@ export function readConsole(sources: ConsoleSources): { readonly settings: Conso
         { who: GUARDIAN_NAME, role: "act", readToken: () => readSecret(GUARDIAN_TOKEN) },
         ...named.map(([who, { role, token }]) => ({ who, role, readToken: () => readSecret(token) })),
       ],
+      login: GUARDIAN_TOKEN,
     },
     problems,
   };

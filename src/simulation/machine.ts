@@ -47,6 +47,8 @@ export interface MachineOptions extends CrashPointOptions {
   readonly onDeath: (point: string, downMs: number) => void;
   readonly onBoot: () => void;
   readonly onDrift: (what: string) => void;
+  /** Commits between two comparisons of its memory with its rows. Default 23. */
+  readonly comparedEvery?: number | undefined;
 }
 
 export interface Machine {
@@ -214,7 +216,10 @@ function modelsOf({ settings, send }: NonNullable<MachineOptions["models"]>, lif
 }
 
 /** Opens the store; its memory is compared with its rows every few commits, and when `compare` is called. */
-function openStore({ disk, onDrift }: MachineOptions, settings: SqliteStoreOptions): { readonly raw: Store; readonly compare: () => void } {
+function openStore(
+  { disk, onDrift, comparedEvery = COMPARED_EVERY }: MachineOptions,
+  settings: SqliteStoreOptions,
+): { readonly raw: Store; readonly compare: () => void } {
   let commits = 0;
   let differences: () => readonly string[] = () => [];
   const compare = (): void => differences().slice(0, MAX_REPORTED).forEach(onDrift);
@@ -222,7 +227,7 @@ function openStore({ disk, onDrift }: MachineOptions, settings: SqliteStoreOptio
     ...settings,
     observe: disk.observe,
     onOpened: (found) => void (differences = found),
-    onCommitted: () => void (++commits % COMPARED_EVERY === 0 && compare()),
+    onCommitted: () => void (++commits % comparedEvery === 0 && compare()),
   });
   return { raw, compare };
 }

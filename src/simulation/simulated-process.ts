@@ -54,7 +54,7 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
   };
   const answered = <T>(point: string, call: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const arrive = (deliver: () => void): void => inside(() => void (passes(`after ${point}`) && deliver()));
+      const arrive = (deliver: () => void): void => inside(() => void (passes(around(point).after) && deliver()));
       call().then(
         (value) => arrive(() => resolve(value)),
         (error: unknown) => arrive(() => reject(error as Error)),
@@ -80,17 +80,18 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
       soon: (run) => clock.soon(() => inside(() => void (passes("soon") && run()))),
     },
     outside(point, call) {
-      return passes(`before ${point}`) ? answered(point, call) : never();
+      return passes(around(point).before) ? answered(point, call) : never();
     },
     atOnce(point, call) {
-      if (!passes(`before ${point}`)) throw new ProcessEnded();
+      const { before, after: over } = around(point);
+      if (!passes(before)) throw new ProcessEnded();
       const result = call();
-      if (!passes(`after ${point}`)) throw new ProcessEnded();
+      if (!passes(over)) throw new ProcessEnded();
       return result;
     },
     logOf: (log) => logWhile(() => alive, log),
     into: (point, call) =>
-      new Promise((resolve, reject) => inside(() => void (passes(`before ${point}`) && answered(point, call).then(resolve, reject)))),
+      new Promise((resolve, reject) => inside(() => void (passes(around(point).before) && answered(point, call).then(resolve, reject)))),
     freeze() {
       if (alive) frozen ??= [];
     },
@@ -101,6 +102,20 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
     },
     end,
   };
+}
+
+interface Boundaries {
+  readonly before: string;
+  readonly after: string;
+}
+
+const boundaries = new Map<string, Boundaries>();
+
+/** The names of the boundaries around a call, which are few: a new text for each call would be hashed again at each boundary. */
+function around(point: string): Boundaries {
+  let known = boundaries.get(point);
+  if (known === undefined) boundaries.set(point, (known = { before: `before ${point}`, after: `after ${point}` }));
+  return known;
 }
 
 function logWhile(isAlive: () => boolean, log: Logger): Logger {

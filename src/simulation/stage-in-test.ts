@@ -97,6 +97,8 @@ const OPTIONS: NamesOf<TestStageOptions> = {
   crowd: true,
 };
 const KEPT_REQUESTS = 100_000;
+/** A test is about its specialists; the memory of the runtime is the subject of simulations, which compare it far more often. */
+const COMPARED_EVERY = 1_000;
 const MAX_INTENTS = 10_000;
 /** Longest time in which a process that crashed starts again. */
 const RESTART_MS = DAY;
@@ -126,6 +128,7 @@ export async function stage(options: TestStageOptions): Promise<TestStage> {
       specialists,
       faults: "none",
       keptRequests: KEPT_REQUESTS,
+      comparedEvery: COMPARED_EVERY,
       profile,
       fetch: fetchOf(options.fetch),
       ...(crowd === undefined ? {} : { crowd }),

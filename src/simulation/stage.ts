@@ -55,9 +55,11 @@ interface Conditions {
   outage: boolean;
 }
 
-/** Options of a run, the requests that the network's own record keeps (default 1,000), and models that are open. */
+/** Options of a run, and of its parts. */
 export type StageOptions = Omit<SimulateOptions, "models"> & {
+  /** Requests that the network's own record keeps. Default 1,000. */
   readonly keptRequests?: number;
+  readonly comparedEvery?: number;
   readonly models?: StagedModels | undefined;
 };
 
@@ -228,6 +230,7 @@ function createSimulatedMachine(scene: Scene): Machine {
       liveness.disturb(clock.now() + downMs);
     },
     onDrift: (what) => oracle.hasDrifted(what),
+    comparedEvery: options.comparedEvery,
     onBoot() {
       note("boots");
       liveness.disturb();

@@ -27,6 +27,7 @@ test("a write that is refused or waits for approval ends with 1, and says what t
 });
 
 test.each([
+  [["posts.creat"], "operation_unknown"],
   [["posts.list", "--as", "nobody"], "specialist_unknown"],
   [["posts.list", "--as", "scout", "--input", "[1]"], "option_invalid"],
   [["posts.create", "--as", "scout", "--input", "{}"], "input_invalid"],

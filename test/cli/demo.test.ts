@@ -8,7 +8,7 @@ import { seededRandom } from "../../src/core/random.ts";
 import { SECOND } from "../../src/core/units.ts";
 import type { LocalNetwork } from "../../src/local-network/options.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
-import { became, folder, resultOf, start } from "../harness/process.ts";
+import { became, folder, resultOf, start, textIn } from "../harness/process.ts";
 
 const LONG_MS = 60 * SECOND;
 const number = expect.any(Number);
@@ -56,6 +56,16 @@ describe("the demo", () => {
       expect(readdirSync(root).filter((name) => name.startsWith("retinue-"))).toEqual([]); // its temporary folder is gone
     },
   );
+
+  test.concurrent("opens a console of its own, whatever the variables of a real one say", { timeout: LONG_MS }, async (context) => {
+    const env = { TMPDIR: folder(context), RETINUE_CONSOLE_PORT: "1", RETINUE_CONSOLE_TOKEN: "the-token-of-a-real-one" };
+    const demo = start(context, ["demo", "--for", "3s"], { env });
+    const url = textIn(await demo.saying(({ type }) => type === "console"), "url");
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const refused = await fetch(`${url}/api/needs`, { headers: { authorization: "Bearer the-token-of-a-real-one" } });
+    expect(refused.status).toBe(401);
+    expect((await demo.ended).code).toBe(0);
+  });
 
   test.concurrent("killed and started again, it repeats nothing and loses no job", { timeout: LONG_MS }, async (context) => {
     const root = folder(context);

@@ -46,6 +46,17 @@ describe.each(NAMES)("the template %s", (name) => {
   });
 });
 
+test("the day of a model-driven project is simulated with the replies that it brings", { timeout: 120_000 }, async () => {
+  const folder = await made("model");
+  const manifest = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
+  const scripts = isObject(manifest) && isObject(manifest["scripts"]) ? manifest["scripts"] : {};
+  const args = String(scripts["simulate"])
+    .replace(/^.*? simulate /, "")
+    .split(" ");
+  const { code, stdout } = await inProcess(["simulate", ...args, "--for", "1h", "--faults", "none"], { cwd: folder });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/Actions: posts\.reply \d+ confirmed/)]);
+});
+
 test("a project holds what it needs: settings, tests, a unit, an image, and an .env that only its owner reads", async () => {
   const folder = await made("webhook");
   expect(readdirSync(folder).toSorted()).toEqual([

@@ -1,6 +1,6 @@
 /** The console's settings: loopback by default, and nothing that would expose it. */
 import { expect, test } from "vitest";
-import { readConsole, type ConsoleSources } from "../../src/config/console-settings.ts";
+import { passingConsole, readConsole, type ConsoleSources } from "../../src/config/console-settings.ts";
 import { Secret } from "../../src/core/secret.ts";
 
 const read = (values: ConsoleSources["values"], secrets: { readonly [name: string]: string } = {}) =>
@@ -48,4 +48,10 @@ test("each person has a token of their own", () => {
   expect(codes({ people }, { A: "one", B: "one" })).toEqual(["error console_token_shared"]);
   expect(codes({ people }, { A: "one", B: "two", RETINUE_CONSOLE_TOKEN: "two" })).toEqual(["error console_token_shared"]);
   expect(read({ people }).settings.people.map(({ who, role }) => `${who} ${role}`)).toEqual(["guardian act", "anna act", "vera view"]);
+});
+
+test("a passing console is for this machine, on any free port, and says its own token", () => {
+  const { people, ...settings } = passingConsole(new Secret("for-a-while"));
+  expect(settings).toEqual({ port: 0, host: "127.0.0.1", url: undefined, tls: undefined, login: "the token for-a-while" });
+  expect(people.map(({ who, role, readToken }) => [who, role, readToken()?.reveal()])).toEqual([["guardian", "act", "for-a-while"]]);
 });

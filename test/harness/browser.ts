@@ -8,7 +8,7 @@ import { SECOND } from "../../src/core/units.ts";
 const PATH_VARIABLE = "RETINUE_TEST_CHROMIUM";
 /** In one process the first window that closes ends the browser. */
 const ONE_PROCESS = "--single-process";
-const WAIT_MS = 10 * SECOND;
+const WAIT_MS = 15 * SECOND;
 
 /** Starts the browser of a test file. The returned function opens a window; its faults fail the test. */
 export function useBrowser(): (options?: BrowserContextOptions) => Promise<Page> {
@@ -36,5 +36,5 @@ export function useBrowser(): (options?: BrowserContextOptions) => Promise<Page>
   };
 }
 
-/** Waits until a read has the expected value: as `expect.poll`, for as long as a busy machine may take. */
-export const until = <Value>(read: () => Value | Promise<Value>) => expect.poll(read, { timeout: WAIT_MS });
+/** For `expect.poll`: as long as a busy machine may take. */
+export const SOON = { timeout: WAIT_MS };

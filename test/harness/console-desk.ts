@@ -71,7 +71,7 @@ export async function consoleDesk(
   });
   const open = (port: number) =>
     openConsole({
-      settings: { host: "127.0.0.1", url: undefined, tls: undefined, people, ...settings, port },
+      settings: { host: "127.0.0.1", url: undefined, tls: undefined, login: "TOKEN", people, ...settings, port },
       clock,
       announcer,
       runtime: { members: () => [], phase: "working", parts: { profile: shippedProfile("b"), zone: "UTC" } },

@@ -80,10 +80,10 @@ describe("My Agents", () => {
   });
 
   it("shows webhook deliveries with what became of them, and redelivers one", async () => {
-    const got: string[] = [];
+    let received = 0;
     const receiver = http.createServer((request, response) => {
       request.resume();
-      got.push(request.headers["x-webhook-id"]?.toString() ?? "");
+      received++;
       response.writeHead(204).end();
     });
     await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
@@ -95,11 +95,11 @@ describe("My Agents", () => {
     await quill?.("POST", "/v1/posts", { body: { content: "news" } });
     await vi.waitFor(() => expect(network.deliveries()[0]?.status).toBe("delivered"));
     const { list, post } = await loggedIn();
-    const [{ id = "" } = {}] = network.deliveries();
+    const id = network.deliveries()[0]?.id ?? "";
     expect(await list()).toMatch(new RegExp(`${id}.*@scout.*post.created.*delivered.*HTTP 204`));
     expect((await post("/guardian/redeliver", { delivery: id })).status).toBe(303);
     await vi.waitFor(() => expect(network.deliveries()[0]?.attempts).toHaveLength(2));
-    expect(got).toHaveLength(2);
+    expect(received).toBe(2);
     expect((await post("/guardian/redeliver", { delivery: "evt_none" })).html).toContain("there is no delivery");
     await new Promise((resolve) => receiver.close(resolve));
   });

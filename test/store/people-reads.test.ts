@@ -185,6 +185,18 @@ test("a read after the store was closed is refused, and keeps no thread and no t
   expect([one.isOpen, time.pending()]).toEqual([false, 0]);
 });
 
+test("an answer that comes while the store closes sets no timer", async () => {
+  const path = storeFile();
+  openDatabase(path).close();
+  const { time, reader: one, read } = reader(path);
+  expect(await read()).toBe(0);
+  const late = Promise.allSettled([read()]);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100); // the thread answers, and nobody hears it yet
+  await one.close();
+  expect(await late).toMatchObject([{ status: "rejected" }]);
+  expect(time.pending()).toBe(0);
+});
+
 test("a store that can no longer be written still answers with what is on disk", async () => {
   const store = opened();
   await filled(store);

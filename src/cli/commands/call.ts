@@ -18,7 +18,9 @@ const STDIN = 0;
 export const command: Command = {
   name: "call",
   arguments: "<operation> [target]",
-  describe: "Runs one operation as one specialist, through its limits: reads are charged, writes become actions like any other.",
+  describe:
+    "Runs one operation as one specialist, through its limits: reads are charged, writes become actions like any other. " +
+    "docs/interface.md lists the operations and their inputs.",
   options: [
     { flags: "--as <handle>", describe: "the specialist to act as" },
     { flags: "--input <json>", describe: "inputs in Retinue's names, or - to read them from standard input" },
@@ -26,10 +28,10 @@ export const command: Command = {
   ],
   examples: ["retinue call posts.list --as scout", `retinue call posts.reply post_7 --as scout --input '{"content": "Welcome!"}'`],
   async run(context) {
-    const query = queryOf(context);
     const { store, network } = await storeConfig(context);
     // A custom profile may have more operations.
-    if (network.profile === `set-${network.set}`) requireKnown(query.operation);
+    if (network.profile === `set-${network.set}`) requireKnown(context.args[0] ?? "");
+    const query = queryOf(context);
     try {
       return show(await callThrough(context, store.path, query), context);
     } catch (error) {

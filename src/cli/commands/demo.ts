@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, extname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig, type Config } from "../../config/config.ts";
+import { passingConsole } from "../../config/console-settings.ts";
 import { openEnvironment, withoutOwn } from "../../config/environment.ts";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import type { EndpointSet } from "../../contract/operations.ts";
@@ -184,7 +185,13 @@ async function demoConfig({ cwd, flags, env }: Context, { set, store, agents }: 
   });
   const specialists = Object.entries(config.specialists).map(([handle, { keyFile: _real, ...rest }]) => [handle, rest] as const);
   const own = openEnvironment({ cwd, variables: env });
-  return { ...config, specialists: Object.fromEntries(specialists), readModelKey: (variable) => own.get(variable) };
+  const token = new Secret(systemRandom().word(24));
+  return {
+    ...config,
+    console: passingConsole(token),
+    specialists: Object.fromEntries(specialists),
+    readModelKey: (variable) => own.get(variable),
+  };
 }
 
 function baseUrlOf({ listening }: OpenNetwork, set: EndpointSet): string {

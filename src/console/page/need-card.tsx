@@ -18,16 +18,18 @@ interface Props {
   readonly isNear: boolean;
   readonly mayAct: boolean;
   readonly selected: boolean;
+  /** The focus is in its card. */
+  readonly focused: () => void;
   readonly toggle: () => void;
   readonly done: () => void;
 }
 
-export function NeedCard({ need, isNear, mayAct, selected, toggle, done }: Props) {
+export function NeedCard({ need, isNear, mayAct, selected, focused, toggle, done }: Props) {
   const { kind, handle, title, message, hint, since, until, proposal, orders, subject } = need;
   const { one, tone } = KINDS[kind];
   const titleId = useId();
   return (
-    <li class={`card ${tone}`} aria-labelledby={titleId}>
+    <li class={`card ${tone}`} aria-labelledby={titleId} onFocusIn={focused}>
       <div class="card-head">
         {mayAct && orders.some(({ many }) => many) && (
           <input type="checkbox" class="select" checked={selected} onChange={toggle} aria-label={`Select: ${visibleLines(title)}`} />

@@ -38,10 +38,11 @@ function NeedsList({ needs: { total, counts, needs }, kind, reload, mayAct }: Li
   const expected = isNeedKind(kind) ? (counts[kind] ?? 0) : total;
   const chosen = shown.filter(({ key }) => selected.has(key));
   // The card of a finished matter goes, and the focus in it must not fall to the top of the document.
-  const hadFocus = useRef(false);
+  const focused = useRef<string | undefined>(undefined);
   useEffect(() => {
-    if (hadFocus.current && document.activeElement === document.body) heading.current?.focus();
-    hadFocus.current = false;
+    if (focused.current === undefined || needs.some(({ key }) => key === focused.current)) return;
+    focused.current = undefined;
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, [needs]);
   const toggle = (key: string): void => {
     const next = new Set(selected);
@@ -64,7 +65,7 @@ function NeedsList({ needs: { total, counts, needs }, kind, reload, mayAct }: Li
           <p class="muted">Approvals, failures and refusals appear here by themselves.</p>
         </Empty>
       ) : (
-        <ul class="cards" onFocusIn={() => void (hadFocus.current = true)}>
+        <ul class="cards">
           {shown.map((need, index) => (
             <NeedCard
               key={need.key}
@@ -72,6 +73,7 @@ function NeedsList({ needs: { total, counts, needs }, kind, reload, mayAct }: Li
               isNear={index < EAGER}
               mayAct={mayAct}
               selected={selected.has(need.key)}
+              focused={() => void (focused.current = need.key)}
               toggle={() => toggle(need.key)}
               done={reload}
             />

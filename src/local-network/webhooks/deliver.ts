@@ -143,18 +143,7 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
         run(world, delivery, webhook).finally(() => inFlight.delete(id)),
       );
     },
-    redeliver(id) {
-      const world = open();
-      const delivery = rows.get(id);
-      if (delivery === undefined || world.webhooks.get(delivery.webhookId)?.active !== true) return false;
-      delivery.status = "pending";
-      delivery.isRedelivered = true;
-      delivery.nextAt = world.clock.now();
-      rows.put(delivery);
-      world.timers.note(delivery.nextAt, `delivery:${id}`);
-      world.tables.commit();
-      return true;
-    },
+    redeliver: (id) => queueAgain(open(), rows, id),
     start() {
       stopping = new AbortController();
       for (const { id, status, nextAt } of rows.all()) if (status === "pending") open().timers.note(nextAt, `delivery:${id}`);
@@ -164,6 +153,19 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
       await Promise.all(inFlight.values());
     },
   };
+}
+
+/** Returns false if the delivery is not stored, or its webhook takes none. */
+function queueAgain(world: World, rows: Table<Delivery>, id: string): boolean {
+  const delivery = rows.get(id);
+  if (delivery === undefined || world.webhooks.get(delivery.webhookId)?.active !== true) return false;
+  delivery.status = "pending";
+  delivery.isRedelivered = true;
+  delivery.nextAt = world.clock.now();
+  rows.put(delivery);
+  world.timers.note(delivery.nextAt, `delivery:${id}`);
+  world.tables.commit();
+  return true;
 }
 
 function wants(webhook: Webhook, { type, to, except }: WorldEvent): boolean {

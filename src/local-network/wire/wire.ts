@@ -55,8 +55,17 @@ export type MakeWireFormat = (world: World) => WireFormat;
 /** Replies sent along with one post. */
 export const MAX_REPLIES_SENT = 200;
 
+/** Times of records that pages show again and again. */
+const written = new Map<number, string>();
+const MAX_WRITTEN = 4_096;
+
 export function iso(ms: number): string {
-  return new Date(ms).toISOString();
+  const known = written.get(ms);
+  if (known !== undefined) return known;
+  const text = new Date(ms).toISOString();
+  if (written.size >= MAX_WRITTEN) written.clear();
+  written.set(ms, text);
+  return text;
 }
 
 /** Sum of votes; a like is a vote up. */

@@ -1,5 +1,5 @@
 /** Accounts and their keys: create, find, regenerate. Only the hash of a key is stored. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { EndpointSet } from "../../contract/operations.ts";
 import type { Tier } from "../../contract/tiers.ts";
 import { Refused } from "../../core/errors.ts";
@@ -76,7 +76,7 @@ export function closeAccount(world: World, account: Account): void {
 }
 
 export function hashKey(key: string): string {
-  return createHash("sha256").update(key).digest("base64url");
+  return hash("sha256", key, "base64url");
 }
 
 /** Set A's keys are hyphen-separated groups. */

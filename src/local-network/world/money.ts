@@ -15,7 +15,8 @@ export function monthOf(at: number): string {
 
 /** Returns the credits spent in the present month. */
 export function spentThisMonth(world: World, account: Account): number {
-  return account.spent.month === monthOf(world.clock.now()) ? account.spent.credits : 0;
+  const { credits, month } = account.spent;
+  return credits > 0 && month === monthOf(world.clock.now()) ? credits : 0;
 }
 
 /**

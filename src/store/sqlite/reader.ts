@@ -72,13 +72,14 @@ export class Reader {
   #start(): Worker {
     const workerData: ReaderStart = { path: this.#options.path };
     const thread = new Worker(ENTRY, { name: "retinue reads", workerData, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
-    thread.on("message", (answer: ReadAnswer) => this.#answered(answer));
+    thread.on("message", (answer: ReadAnswer) => this.#answered(thread, answer));
     thread.on("error", (error) => this.#ended(thread, failed(messageOf(error))));
     thread.on("exit", () => this.#ended(thread, failed("the thread ended")));
     return thread;
   }
 
-  #answered(answer: ReadAnswer): void {
+  #answered(thread: Worker, answer: ReadAnswer): void {
+    if (this.#thread !== thread) return; // on its way when the thread was ended
     const first = this.#waiting.shift();
     if ("value" in answer) first?.resolve(answer.value);
     else first?.reject(damageOf(new Error(answer.failed)) ?? failed(answer.failed));

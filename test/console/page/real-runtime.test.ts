@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import type { Page as Tab } from "playwright-core";
 import { expect, test } from "vitest";
 import { SECOND } from "../../../src/core/units.ts";
-import { until, useBrowser } from "../../harness/browser.ts";
+import { SOON, useBrowser } from "../../harness/browser.ts";
 import { textIn } from "../../harness/process.ts";
 import { runLab } from "../../harness/run-command.ts";
 
@@ -54,16 +54,16 @@ test(
     await tab.getByRole("alert").waitFor();
     await logIn(tab, TOKEN);
     await tab.getByText("Nothing needs you.").waitFor();
-    await until(() => stateOf(tab)).toBe("live");
+    await expect.poll(() => stateOf(tab), SOON).toBe("live");
 
     const first = await lab.news("the first matter");
     const card = tab.locator(".card").filter({ hasText: first });
     await card.getByText("About the first matter: welcome").waitFor();
-    await until(() => tab.title()).toMatch(/^\(1\) /);
+    await expect.poll(() => tab.title(), SOON).toMatch(/^\(1\) /);
     await card.getByText("post.created", { exact: true }).waitFor();
     await card.getByLabel(/Reason/).fill("it is polite");
     await card.getByRole("button", { name: "Approve" }).click();
-    await until(() => lab.effects("posts.reply").length).toBe(1);
+    await expect.poll(() => lab.effects("posts.reply").length, SOON).toBe(1);
     await tab.getByText("Nothing needs you.").waitFor();
 
     const second = await lab.news("the second matter");
@@ -83,13 +83,13 @@ test(
 
     await tab.getByRole("link", { name: "Orders" }).click();
     const rows = tab.locator(".entry");
-    await until(() => rows.count()).toBe(4);
+    await expect.poll(() => rows.count(), SOON).toBe(4);
     const told = await rows.allTextContents();
     for (const [index, words] of [["lift"], ["halt"], ["reject", "one is enough"], ["approve", "it is polite"]].entries())
       for (const word of [...words, "guardian", "from console"]) expect(told[index]).toContain(word);
 
     await tab.goto(`${url}/#/log?search=first`);
-    await until(() => tab.locator(".entry").count()).toBe(1);
+    await expect.poll(() => tab.locator(".entry").count(), SOON).toBe(1);
     const lines = await tab.evaluate(`fetch(document.querySelector('a[download$=jsonl]').href).then((answer) => answer.text())`);
     expect(String(lines).trim().split("\n")).toHaveLength(1);
     await tab.getByRole("link", { name: "scout" }).first().click();
@@ -116,19 +116,19 @@ test(
       const run = lab.run({ env: { RETINUE_CONSOLE_PORT: port, RETINUE_CONSOLE_TOKEN: token } });
       return { run, url: textIn(await run.saying(({ type }) => type === "console"), "url") };
     };
+    await lab.news("something");
     const first = await start(TOKEN);
     const tab = await open();
     await tab.goto(first.url);
     await logIn(tab, TOKEN);
-    await lab.news("something");
     const reason = tab.locator(".card").getByLabel(/Reason/);
     await reason.fill("typed before the restart");
 
     first.run.kill("SIGTERM");
     await first.run.ended;
-    await until(() => stateOf(tab)).toMatch(/^reconnecting|^stale/);
+    await expect.poll(() => stateOf(tab), SOON).toMatch(/^reconnecting|^stale/);
     const second = await start(TOKEN);
-    await until(() => stateOf(tab)).toBe("live");
+    await expect.poll(() => stateOf(tab), SOON).toBe("live");
     expect([await tab.getByRole("dialog").count(), await reason.inputValue()]).toEqual([0, "typed before the restart"]);
 
     second.run.kill("SIGTERM");
@@ -142,6 +142,6 @@ test(
     await tab.getByRole("dialog").waitFor({ state: "detached" });
     expect(await reason.inputValue()).toBe("typed before the restart");
     await tab.getByRole("button", { name: "Approve" }).click();
-    await until(() => lab.effects("posts.reply").length).toBe(1);
+    await expect.poll(() => lab.effects("posts.reply").length, SOON).toBe(1);
   },
 );
