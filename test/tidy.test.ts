@@ -70,9 +70,8 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   // Optional: loaded by a command or a definition that uses it.
   "@modelcontextprotocol/client": ["src/mcp/"],
   "@modelcontextprotocol/server": ["src/mcp/"],
-  // Optional: loaded when the console opens.
+  // Optional: loaded when the console opens, or where an SDK is set up.
   "prom-client": ["src/signals/"],
-  // Optional: loaded if an SDK is set up when a runtime starts.
   "@opentelemetry/api": ["src/signals/"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
   // Optional peers, loaded when a model is first asked. Their requests leave through `src/model/model-fetch.ts`.
@@ -84,7 +83,6 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   croner: ["src/schedule/cron.ts"],
   dotenv: ["src/config/"],
   eventemitter3: ["src/core/events.ts"],
-  // Loaded with the console.
   "@fastify/static": ["src/console/"],
   fastify: ["src/local-network/", "src/console/", "src/mcp/"],
   "p-queue": ["src/runtime/", "src/handlers/", "src/mcp/", "src/cli/commands/mcp.ts"],

@@ -50,7 +50,9 @@ test("the day of a model-driven project is simulated with the replies that it br
   const folder = await made("model");
   const manifest = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
   const scripts = isObject(manifest) && isObject(manifest["scripts"]) ? manifest["scripts"] : {};
-  const args = String(scripts["simulate"]).replace(/^.*? simulate /, "").split(" ");
+  const args = String(scripts["simulate"])
+    .replace(/^.*? simulate /, "")
+    .split(" ");
   const { code, stdout } = await inProcess(["simulate", ...args, "--for", "1h", "--faults", "none"], { cwd: folder });
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Actions: posts\.reply \d+ confirmed/)]);
 });

@@ -92,7 +92,7 @@ test("without an SDK and without targets nothing of traces and alerts is loaded"
        process.argv.push("x");
        const silent = { write: () => true };
        await main(["demo", "--for", "2s", "--json"], { cwd: ${JSON.stringify(root)}, env: {}, stdout: silent, stderr: silent });
-       console.log(JSON.stringify(seen.filter((url) => /opentelemetry|src.signals/.test(url))), seen.length);`,
+       console.log(JSON.stringify(seen.filter((url) => /src.signals.(?:alert|trace|open-signals)/.test(url))), seen.length);`,
     ],
     { encoding: "utf8", cwd: root },
   );
