@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "nod
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { TEMPLATES, type TemplateName } from "../../src/cli/new-project.ts";
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson, textIn } from "../../src/core/json.ts";
 import { inProcess } from "../harness/cli.ts";
 import { project } from "../harness/project.ts";
 import { canMake, smallDisk } from "../harness/small-disk.ts";
@@ -50,9 +50,8 @@ test("the day of a model-driven project is simulated with the replies that it br
   const folder = await made("model");
   const manifest = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
   const scripts = isObject(manifest) && isObject(manifest["scripts"]) ? manifest["scripts"] : {};
-  const { simulate } = scripts;
-  const args = (typeof simulate === "string" ? simulate : "").replace(/^.*? simulate /, "").split(" ");
-  const { code, stdout } = await inProcess(["simulate", ...args, "--for", "1h", "--faults", "none"], { cwd: folder });
+  const [, args = ""] = / simulate (.*)$/.exec(textIn(scripts, "simulate") ?? "") ?? [];
+  const { code, stdout } = await inProcess(["simulate", ...args.split(" "), "--for", "1h", "--faults", "none"], { cwd: folder });
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Actions: posts\.reply \d+ confirmed/)]);
 });
 
