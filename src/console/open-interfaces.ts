@@ -65,7 +65,7 @@ async function openSignalsOf(options: SurfaceOptions, consoleUrl: string | undef
   const { config, guardianOf } = options;
   if (!isTraced() && config.alerts === undefined) return undefined;
   const { openSignals } = await import("../signals/open-signals.ts");
-  return openSignals({ ...options, guardian: guardianOf(PROGRAM), consoleUrl });
+  return openSignals({ ...options, guardian: guardianOf(PROGRAM), consoleUrl: config.console.url?.href ?? consoleUrl });
 }
 
 async function openConsolePort(options: SurfaceOptions): Promise<Console | undefined> {

@@ -9,6 +9,7 @@ import { SECOND } from "../../src/core/units.ts";
 import type { LocalNetwork } from "../../src/local-network/options.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { became, folder, resultOf, start, textIn } from "../harness/process.ts";
+import { project } from "../harness/project.ts";
 
 const LONG_MS = 60 * SECOND;
 const number = expect.any(Number);
@@ -65,6 +66,19 @@ describe("the demo", () => {
     const refused = await fetch(`${url}/api/needs`, { headers: { authorization: "Bearer the-token-of-a-real-one" } });
     expect(refused.status).toBe(401);
     expect((await demo.ended).code).toBe(0);
+  });
+
+  test.concurrent("tells nobody of what happens in it, whoever the project's alerts name", { timeout: LONG_MS }, async (context) => {
+    const touch = `require("node:fs").writeFileSync("alerted", "")`;
+    const { root } = project({
+      "retinue.config.json": JSON.stringify({ alerts: { to: [{ command: [process.execPath, "-e", touch] }] } }),
+      "agents/broken.js": `import { defineSpecialist } from "retinue";
+        export default defineSpecialist({ handle: "broken", tier: "pro", may: [], schedules: { now: { every: "1s", run() { throw new Error("no"); } } } });`,
+    });
+    const demo = start(context, ["demo", "--for", "12s"], { cwd: root, env: { TMPDIR: folder(context) } });
+    await demo.saying((said) => said["type"] === "run" && said["result"] === "failed");
+    expect((await demo.ended).code).toBe(0);
+    expect(existsSync(join(root, "alerted"))).toBe(false);
   });
 
   test.concurrent("killed and started again, it repeats nothing and loses no job", { timeout: LONG_MS }, async (context) => {

@@ -50,9 +50,8 @@ test("the day of a model-driven project is simulated with the replies that it br
   const folder = await made("model");
   const manifest = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
   const scripts = isObject(manifest) && isObject(manifest["scripts"]) ? manifest["scripts"] : {};
-  const args = String(scripts["simulate"])
-    .replace(/^.*? simulate /, "")
-    .split(" ");
+  const { simulate } = scripts;
+  const args = (typeof simulate === "string" ? simulate : "").replace(/^.*? simulate /, "").split(" ");
   const { code, stdout } = await inProcess(["simulate", ...args, "--for", "1h", "--faults", "none"], { cwd: folder });
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Actions: posts\.reply \d+ confirmed/)]);
 });

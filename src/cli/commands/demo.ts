@@ -189,6 +189,7 @@ async function demoConfig({ cwd, flags, env }: Context, { set, store, agents }: 
   return {
     ...config,
     console: passingConsole(token),
+    alerts: undefined,
     specialists: Object.fromEntries(specialists),
     readModelKey: (variable) => own.get(variable),
   };
