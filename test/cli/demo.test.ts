@@ -1,5 +1,5 @@
 /** `retinue demo` as people run it: real processes, real HTTP, real time; judged by the network's own log. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
@@ -9,7 +9,6 @@ import { SECOND } from "../../src/core/units.ts";
 import type { LocalNetwork } from "../../src/local-network/options.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { became, folder, resultOf, start, textIn } from "../harness/process.ts";
-import { project } from "../harness/project.ts";
 
 const LONG_MS = 60 * SECOND;
 const number = expect.any(Number);
@@ -70,11 +69,14 @@ describe("the demo", () => {
 
   test.concurrent("tells nobody of what happens in it, whoever the project's alerts name", { timeout: LONG_MS }, async (context) => {
     const touch = `require("node:fs").writeFileSync("alerted", "")`;
-    const { root } = project({
-      "retinue.config.json": JSON.stringify({ alerts: { to: [{ command: [process.execPath, "-e", touch] }] } }),
-      "agents/broken.js": `import { defineSpecialist } from "retinue";
-        export default defineSpecialist({ handle: "broken", tier: "pro", may: [], schedules: { now: { every: "1s", run() { throw new Error("no"); } } } });`,
-    });
+    const root = folder(context);
+    mkdirSync(join(root, "agents"));
+    writeFileSync(join(root, "retinue.config.json"), JSON.stringify({ alerts: { to: [{ command: [process.execPath, "-e", touch] }] } }));
+    writeFileSync(
+      join(root, "agents/broken.js"),
+      `import { defineSpecialist } from "retinue";
+       export default defineSpecialist({ handle: "broken", tier: "pro", may: [], schedules: { now: { every: "1s", run() { throw new Error("no"); } } } });`,
+    );
     const demo = start(context, ["demo", "--for", "12s"], { cwd: root, env: { TMPDIR: folder(context) } });
     await demo.saying((said) => said["type"] === "run" && said["result"] === "failed");
     expect((await demo.ended).code).toBe(0);
