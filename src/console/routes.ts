@@ -54,7 +54,7 @@ export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
     try {
       return await giveOrder(guardianOf({ who, from: "console" }), who, paramOf(request, "name"), request.body);
     } finally {
-      status.changed();
+      status.ordered();
     }
   });
 }
@@ -91,7 +91,7 @@ function addReads(app: FastifyInstance, { access, status, guardian, runtime, clo
     },
     "/api/specialists/:handle": async (_query, request) => {
       const handle = paramOf(request, "handle");
-      const { at, specialists } = await status.read();
+      const { at, specialists } = await status.newest();
       const specialist = specialists.find((one) => one.handle === handle);
       if (specialist === undefined) throw new Refused("nothing_found", `there is no specialist "${handle}"`);
       return defined({ at, specialist, plan: planOf(runtime, handle, clock.now()) });
