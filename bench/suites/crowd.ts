@@ -54,6 +54,9 @@ const WATCH_MS = 60_000;
 const SCHEDULES_MS = 78_000;
 const SCHEDULES = 100;
 
+const WHY_RSS =
+  "V8 lets a heap of this size nearly double before it collects: a collection at 40 % of growth keeps 59 MB, and costs 9 % of the processor of each event";
+
 export const suite: Suite = {
   name: "crowd",
   title: "Idle crowd: specialists in one process that only look",
@@ -289,7 +292,7 @@ function goalsOf({ count, goals: kind }: Contender, seen: Seen): readonly Goal[]
       " KB",
       "what is there however many there are, the runtime and code compiled since it is run, is shared by few",
     ),
-    ...(count === 10_000 ? [goal(`${who}: RSS above the same process with none`, { most: 60 }, seen.rssMb, " MB")] : []),
+    ...(count === 10_000 ? [goal(`${who}: RSS above the same process with none`, { most: 60 }, seen.rssMb, " MB", WHY_RSS)] : []),
     goal(`${who}: start`, { most: 2 }, seen.startMs / 1_000, " s"),
     goal(`${who}: processor while idle`, { most: 1 }, seen.cpuPercent, " %"),
   ];
