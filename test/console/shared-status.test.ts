@@ -51,6 +51,15 @@ test("however much changes and however many ask, making it takes a tenth of the 
   expect(made()).toBeLessThanOrEqual(11);
 });
 
+test("a slow first status does not delay the one after it", async () => {
+  const { clock, status } = await shared(400);
+  const first = status.read();
+  status.changed();
+  const startedAt = clock.monotonic();
+  await clock.run(Promise.all([first, status.read()]));
+  expect(clock.monotonic() - startedAt).toBeLessThanOrEqual(2 * 400);
+});
+
 test("without a change it is a second old at most", async () => {
   const { clock, read } = await shared();
   expect(await read()).toBe(1);
