@@ -83,7 +83,6 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   croner: ["src/schedule/cron.ts"],
   dotenv: ["src/config/"],
   eventemitter3: ["src/core/events.ts"],
-  "@fastify/static": ["src/console/"],
   fastify: ["src/local-network/", "src/console/", "src/mcp/"],
   "p-queue": ["src/runtime/", "src/handlers/", "src/mcp/", "src/cli/commands/mcp.ts"],
   undici: ["src/client/", "src/local-network/"],

@@ -159,7 +159,7 @@ function showLive(
     launched,
     set: launched.profile.set,
     endsAt: forMs === undefined ? undefined : clock.now() + forMs,
-    places: [...places, ...more],
+    places: [...more, ...places],
     ...defined({ totals }),
   });
   // They were printed before the view took the screen.
@@ -200,7 +200,8 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
   });
   const { consoleUrl: url } = surfaces;
   const { login } = launched.config.console;
-  if (url !== undefined) context.out.progress({ type: "console", at: clock.now(), url }, `The console: ${url} (log in with ${login})`);
+  if (url !== undefined)
+    context.out.progress({ type: "console", at: clock.now(), url }, `The console, to watch and approve: ${url} (log in with ${login})`);
   const shower = show(url === undefined ? [] : [{ name: "Console", text: `${url}  log in: ${login}` }]);
   const manager = openServiceManager({ env: context.env, clock, log });
   try {

@@ -123,7 +123,9 @@ function createTokenCheck(
         retryAt: clock.now() + GUESS_PAUSE_MS * MAX_WAITING_GUESSES,
       });
     if (found === undefined)
-      throw new Refused("token_wrong", "this is not the console's token", { hint: "RETINUE_CONSOLE_TOKEN holds it" });
+      throw new Refused("token_wrong", "this is not the console's token", {
+        hint: "the demo prints it beside the console's address (My Agents has another); elsewhere RETINUE_CONSOLE_TOKEN holds it",
+      });
     return found;
   };
 }

@@ -95,7 +95,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
     return reply.type(metrics.contentType).send(await metrics.text());
   });
   addRoutes(app, { access, live, status, guardian, guardianOf, runtime, clock });
-  await addPage(app, options.pageFolder ?? PAGE_FOLDER);
+  addPage(app, options.pageFolder ?? PAGE_FOLDER);
   const close = async (): Promise<void> => {
     if (!("missing" in metrics)) metrics.close();
     live.close();

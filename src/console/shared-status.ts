@@ -45,6 +45,7 @@ export function createSharedStatus({ clock, status }: SharedStatusOptions): Shar
   const texts = new WeakMap<Snapshot, Map<string, string>>();
 
   const make = async (): Promise<Snapshot> => {
+    const isFirst = last === undefined;
     await last?.made.catch(() => undefined); // its own readers hear of a failure
     while (clock.monotonic() < nextAt) await sleep(clock, nextAt - clock.monotonic());
     next = undefined;
@@ -56,7 +57,8 @@ export function createSharedStatus({ clock, status }: SharedStatusOptions): Shar
     try {
       const snapshot = await made;
       done = { snapshot, version: present, at };
-      const tookMs = clock.monotonic() - at;
+      // The first one opens the store's reader: its time says nothing of the next, which a person waits for after the login.
+      const tookMs = isFirst ? 0 : clock.monotonic() - at;
       nextAt = at + Math.min(LONGEST_APART_MS, Math.max(MIN_APART_MS, tookMs / SHARE));
       return snapshot;
     } catch (error) {

@@ -10,6 +10,8 @@ import type { NetworkStateChange, NetworkStateRow } from "../store/network-state
 export interface TrustBreakers {
   /** A specialist's trust tier, or the network's own word if the profile has no tier for it; undefined before the first report. */
   of(handle: string): string | undefined;
+  /** The operations that its present trust does not permit; undefined if it permits all. */
+  lacks(handle: string): readonly string[] | undefined;
   /** True if a specialist's account is to be read now. */
   isDue(handle: string): boolean;
   /** Delays the next read after one was made or failed. */
@@ -56,6 +58,11 @@ export function createTrustBreakers({ clock, tiers, keep }: TrustBreakerOptions)
     of(handle) {
       const one = known.get(handle);
       return one === undefined ? undefined : tierOf(one);
+    },
+    lacks(handle) {
+      const one = isSilent ? undefined : known.get(handle);
+      const lacked = one === undefined ? [] : lacksOf(one);
+      return lacked.length === 0 ? undefined : lacked;
     },
     isDue: (handle) => !isSilent && isProbeDue(circuits.get(handle) ?? UNREAD, clock.now()),
     defer(handle, until) {

@@ -78,6 +78,8 @@ export interface SpecialistShown {
   readonly tier: Tier | undefined;
   /** The network's trust in it, if the profile has trust tiers. */
   readonly trust?: string;
+  /** The operations that more trust unlocks. */
+  readonly trustLacks?: readonly string[];
   readonly accountId: string | undefined;
   readonly retired: boolean;
   /** Confirmed actions by operation. */
@@ -210,7 +212,10 @@ export async function showStatus({
       changed: changedOperations(drift),
     },
     models: live?.runtime.parts.models?.waits() ?? [],
-    specialists: specialists.map((one) => ({ ...one, ...defined({ trust: breakers.trust.of(one.handle) }) })),
+    specialists: specialists.map((one) => ({
+      ...one,
+      ...defined({ trust: breakers.trust.of(one.handle), trustLacks: breakers.trust.lacks(one.handle) }),
+    })),
     webhooks: await live?.runtime.webhooks?.shown(),
   };
 }

@@ -64,15 +64,24 @@ function projectOf(context: TestContext): string {
   return cwd;
 }
 
-test("the demo's view names the Guardian's page, and its token logs in there", { timeout: 60 * SECOND }, async (context) => {
-  const demo = onTerminal(["demo", "--for", "5s"], projectOf(context));
-  await demo.shows(/\[\?1049h/);
-  // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
-  const [, page = "", token = ""] = await demo.shows(/\[H[^]*?My Agents\s+(http:\S+)  log in: ([\w-]+)\u001B\[K/);
-  const answer = await fetch(`${page}/login`, { method: "POST", body: new URLSearchParams({ token }), redirect: "manual" });
-  expect([answer.status, answer.headers.get("set-cookie")]).toEqual([303, expect.stringContaining("HttpOnly")]);
-  expect(await demo.ended).toBe(0);
-});
+test(
+  "the demo's view names the console first and then the network's page, and each token logs in at its own",
+  { timeout: 60 * SECOND },
+  async (context) => {
+    const demo = onTerminal(["demo", "--for", "5s"], projectOf(context));
+    await demo.shows(/\[\?1049h/);
+    // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
+    const [, page = "", token = ""] = await demo.shows(/\[H[^]*?My Agents\s+(http:\S+)  log in: ([\w-]+)\u001B\[K/);
+    const answer = await fetch(`${page}/login`, { method: "POST", body: new URLSearchParams({ token }), redirect: "manual" });
+    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([303, expect.stringContaining("HttpOnly")]);
+    // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
+    const [, desk = "", own = ""] = await demo.shows(/\[H[^]*?Console\s+(http:\S+)  log in: the token ([\w-]+)\u001B\[K\r\nMy Agents/);
+    const headers = { "content-type": "application/json", origin: desk };
+    const inside = await fetch(`${desk}/api/session`, { method: "POST", headers, body: JSON.stringify({ token: own }) });
+    expect([inside.status, await inside.json()]).toEqual([200, expect.objectContaining({ who: "guardian", role: "act" })]);
+    expect(await demo.ended).toBe(0);
+  },
+);
 
 test(
   "run has the view on a terminal, with what was done; lines with --plain and in a dry run",

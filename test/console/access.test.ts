@@ -17,6 +17,7 @@ test("each person is known by their token, and a token that nobody holds is refu
   expect((await ask("/api/session", bearer(ACTOR))).json).toEqual({ who: "anna", role: "act" });
   const wrong = await ask("/api/session", bearer(`${TOKEN}x`));
   expect([wrong.status, codeOf(wrong), wrong.headers["www-authenticate"]]).toEqual([401, "token_wrong", "Bearer"]);
+  expect(JSON.stringify(wrong.json)).toContain("the demo prints it beside the console's address");
   expect((await ask("/api/session")).status).toBe(401);
   expect(codeOf(await ask("/api/session", { body: { token: 7 } }))).toBe("query_invalid");
   expect(codeOf(await ask("/api/session", { body: "{" }))).toBe("query_invalid");

@@ -65,6 +65,15 @@ test("who comes before the next can be made sees the newest at once, but never o
   expect(await newest()).toBe(3);
 });
 
+test("a slow first status does not delay the one after it", async () => {
+  const { clock, status } = await shared(400);
+  const first = status.read();
+  status.changed();
+  const startedAt = clock.monotonic();
+  await clock.run(Promise.all([first, status.read()]));
+  expect(clock.monotonic() - startedAt).toBeLessThanOrEqual(2 * 400);
+});
+
 test("without a change it is a second old at most", async () => {
   const { clock, read } = await shared();
   expect(await read()).toBe(1);

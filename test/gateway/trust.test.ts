@@ -23,11 +23,12 @@ test("an operation that the reported trust lacks is stopped until a report says 
   trust.heard("ann", account("newcomer"));
   expect(trust.stop("ann", "posts.create")).toMatchObject({ code: "not_in_trust", since: 1_000_000, probeAt: 1_000_000 + TRUST_CHECK_MS });
   expect([trust.stop("ann", "posts.reply"), trust.stop("ben", "posts.create")]).toEqual([undefined, undefined]);
+  expect([trust.lacks("ann"), trust.lacks("ben")]).toEqual([["posts.create"], undefined]);
   await clock.advance(HOUR);
   trust.heard("ann", account("newcomer"));
   expect(trust.stops()).toMatchObject([{ since: 1_000_000 }]);
   trust.heard("ann", account("member"));
-  expect(trust.stops()).toEqual([]);
+  expect([trust.stops(), trust.lacks("ann")]).toEqual([[], undefined]);
 });
 
 describe("the account is read", () => {

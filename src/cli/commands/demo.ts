@@ -158,7 +158,7 @@ function greet({ context: { out, clock } }: Stage, { data, store, temporary, set
     { type: "started", at: clock.now(), set, baseUrl, guardian: listening.guardian.url, data, store: `sqlite:${store}`, keyFile },
     [
       `A network of its own (Set ${set.toUpperCase()}) at ${baseUrl}`,
-      `My Agents, the Guardian's page: ${listening.guardian.url} (log in with the token ${listening.guardian.token})`,
+      `My Agents, the network's page with a token of its own: ${listening.guardian.url} (token ${listening.guardian.token})`,
       temporary.length > 0 ? `Kept in ${dirname(data)} until this ends` : `Kept in ${data} and ${store}`,
       "",
     ],

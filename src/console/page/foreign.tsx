@@ -38,9 +38,10 @@ export function Code({ text }: { readonly text: string }) {
   );
 }
 
-/** The fields of a payload, each whole: texts as texts, anything else as JSON. */
+/** The fields of a payload, each whole: texts first and as texts, then anything else as JSON. */
 export function Payload({ fields }: { readonly fields: { readonly [name: string]: unknown } }) {
-  const names = Object.keys(fields);
+  const isText = (name: string): boolean => typeof fields[name] === "string";
+  const names = Object.keys(fields).toSorted((a, b) => Number(isText(b)) - Number(isText(a)));
   if (names.length === 0) return <p class="muted">An empty payload.</p>;
   return (
     <dl class="payload">

@@ -38,7 +38,8 @@ function LoginForm() {
         onInput={({ currentTarget }) => setToken(currentTarget.value)}
       />
       <p class="muted" id={`${id}-hint`}>
-        The value of <code>RETINUE_CONSOLE_TOKEN</code>, or your own token under <code>console.people</code>.
+        The terminal of <code>retinue demo</code> and <code>retinue dev</code> prints it beside the console's address. Elsewhere it is the
+        value of <code>RETINUE_CONSOLE_TOKEN</code>, or your own token under <code>console.people</code>.
       </p>
       {failure !== undefined && (
         <p class="notice bad" role="alert">

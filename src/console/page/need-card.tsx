@@ -53,8 +53,8 @@ export function NeedCard({ need, isNear, mayAct, selected, focused, toggle, done
           <Foreign text={hint} />
         </p>
       )}
-      {until !== undefined && <RunsOut until={until} />}
       {proposal !== undefined && <Proposed proposal={proposal} isNear={isNear} />}
+      {until !== undefined && <RunsOut until={until} />}
       {mayAct ? <Orders need={need} done={done} /> : orders.length > 0 && <p class="muted">Your role only views.</p>}
       <p class="card-foot">
         <WhyLink id={subject}>Why, and everything known of it</WhyLink>
@@ -77,18 +77,17 @@ function Proposed({ proposal, isNear }: { readonly proposal: NonNullable<Need["p
   const { what, target, cost, input, id } = proposal;
   return (
     <div class="proposal">
-      <h3>
-        <Code text={what} />
+      <Payload fields={input} />
+      <p class="muted">
+        Sent by <Code text={what} />
         {target !== undefined && (
           <>
             {" on "}
             <Foreign text={target} />
           </>
         )}
-        {" sends exactly this, "}
-        {cost === undefined ? "free of cost" : `for at most ${showAmount(cost)}`}
-      </h3>
-      <Payload fields={input} />
+        {cost === undefined ? ", free of cost." : `, for at most ${showAmount(cost)}.`}
+      </p>
       <Origin id={id} isOpen={isNear} />
     </div>
   );
@@ -182,7 +181,7 @@ const needsReason = ({ order }: NeedOrder): boolean => order === "unfreeze";
 
 function reasonLabel({ orders, proposal }: Need): string {
   if (orders.some(needsReason)) return "Reason (needed)";
-  return proposal === undefined ? "Reason (optional)" : "Reason, which its handler reads (optional)";
+  return proposal === undefined ? "Reason (optional)" : "Reason for its handler (optional)";
 }
 
 /** A login puts nothing away that was typed: the order is only given again. */

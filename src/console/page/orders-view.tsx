@@ -35,7 +35,7 @@ export function OrdersView({ place: { query } }: { readonly place: Place }) {
         {({ entries, next }) => (
           <>
             {entries.length === 0 ? (
-              <Empty title="No order matches." />
+              <Empty title={search + before === "" ? "Nobody has given an order yet." : "No order matches."} />
             ) : (
               <ol class="entries">
                 {entries.map((order) => (

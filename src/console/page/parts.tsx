@@ -77,7 +77,7 @@ export function Meter({
         aria-valuemax={limit}
         aria-valuenow={Math.min(used, limit)}
       >
-        <div style={{ width: `${Math.min(100, share * 100).toFixed(1)}%` }} />
+        <div style={{ width: used === 0 ? "0" : `max(4px, ${Math.min(100, share * 100).toFixed(1)}%)` }} />
       </div>
     </div>
   );

@@ -65,7 +65,7 @@ export function SpecialistView({ place, mayAct }: { readonly place: Place; reado
 }
 
 function Head({ specialist, mayAct }: { readonly specialist: SpecialistShown; readonly mayAct: boolean }) {
-  const { tier, trust, quota, sources, jobs, handle } = specialist;
+  const { tier, trust, trustLacks, quota, sources, jobs, handle } = specialist;
   const now = useNow();
   return (
     <div class="overview">
@@ -83,6 +83,11 @@ function Head({ specialist, mayAct }: { readonly specialist: SpecialistShown; re
             </span>
           )}
         </p>
+        {trustLacks !== undefined && (
+          <p class="muted">
+            More trust unlocks: <Foreign text={trustLacks.join(", ")} />
+          </p>
+        )}
         <Conditions specialist={specialist} />
         {sources.map(({ name, dueAt }) => (
           <p key={name} class="muted">

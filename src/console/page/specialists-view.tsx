@@ -131,7 +131,7 @@ function SpecialistRow({ specialist }: { readonly specialist: SpecialistShown })
       <div class="row-words">
         <Conditions specialist={specialist} />
         <p class="muted">
-          <Foreign text={look === undefined ? "no list to read" : `reads ${look.name} ${look.at <= now ? "now" : showAgo(look.at, now)}`} />
+          <Foreign text={look === undefined ? "nothing is due" : `next ${look.name} ${look.at <= now ? "now" : showAgo(look.at, now)}`} />
           {waiting > 0 && `, ${plural(waiting, "open action")}`}
         </p>
         {healthOf(specialist).map((text) => (
@@ -143,8 +143,8 @@ function SpecialistRow({ specialist }: { readonly specialist: SpecialistShown })
       <div class="row-figures">
         {quota !== undefined && (
           <>
-            <Meter label="hour" {...quota.hour} />
-            <Meter label="day" {...quota.day} />
+            <Meter label="requests this hour" {...quota.hour} />
+            <Meter label="requests this day" {...quota.day} />
           </>
         )}
         <MoneyLines money={specialist.money} />
@@ -188,8 +188,8 @@ export function MoneyLines({ money }: { readonly money: SpecialistShown["money"]
       {money.map(({ currency, dayMicros, dayCapMicros, heldMicros }) => (
         <p key={currency} class="money">
           {dayCapMicros === undefined
-            ? `${showAmount({ micros: dayMicros, currency })} today, no cap`
-            : `${showAmount({ micros: dayMicros, currency })} of ${showAmount({ micros: dayCapMicros, currency })} today`}
+            ? `${showAmount({ micros: dayMicros, currency })} spent today, no cap`
+            : `${showAmount({ micros: dayMicros, currency })} spent today, of at most ${showAmount({ micros: dayCapMicros, currency })}`}
           {heldMicros > 0 && `, ${showAmount({ micros: heldMicros, currency })} held`}
         </p>
       ))}

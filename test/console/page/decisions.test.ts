@@ -7,7 +7,7 @@ import { faultsOf, opened, VIEWS } from "../../harness/page-views.ts";
 
 const open = useBrowser();
 
-test("an approval shows the payload, cost, time, event and hash; yes carries that hash and the reason", async () => {
+test("an approval shows the payload, its text first, then cost, time, event and hash; yes carries that hash and the reason", async () => {
   const desk = await openDesk(busyWeek());
   const tab = await open();
   await opened(tab, desk);
@@ -16,6 +16,9 @@ test("an approval shows the payload, cost, time, event and hash; yes carries tha
   const text = (await card.textContent()) ?? "";
   for (const part of ["at most 12.5 credits", "Please check spelling and links", '"weekly"', "Runs out in 2h 59m", HASH])
     expect(text).toContain(part);
+  const order = ["Please check spelling and links", '"weekly"', "jobs.create on board", "at most 12.5 credits", "Runs out in 2h 59m"];
+  const said = text.slice(text.indexOf("Proofread the weekly digest"));
+  expect(order.toSorted((a, b) => said.indexOf(a) - said.indexOf(b))).toEqual(order);
   await card.getByLabel(/Reason/).fill("within the budget");
   await card.getByRole("button", { name: "Approve" }).click();
   await tab.getByText("approve done").waitFor();
