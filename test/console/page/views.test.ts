@@ -239,7 +239,7 @@ async function drawPictures(): Promise<void> {
     await tab.screenshot({ path: join(PICTURES, `${name}.png`) });
     await tab.close();
   };
-  const window = { width: 1_100, height: 800 };
+  const window = { width: 1_100, height: 720 };
   for (const name of ["needs", "specialists", "specialist", "use", "log"] as const)
     await draw(`${name}-light`, VIEWS[name], { colorScheme: "light", viewport: window });
   for (const name of ["needs", "specialist"] as const) await draw(`${name}-dark`, VIEWS[name], { colorScheme: "dark", viewport: window });
