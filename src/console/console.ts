@@ -121,7 +121,10 @@ function createApp({ tls, url }: ConsoleSettings): FastifyInstance {
     serverFactory: (handler) => createListener(handler, tls),
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => done(null, parseJson(String(body))));
+  // Text that is no JSON is null: without a body an order is one for everyone.
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) =>
+    done(null, parseJson(String(body)) ?? null),
+  );
   return app;
 }
 

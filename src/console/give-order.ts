@@ -32,7 +32,7 @@ export async function giveOrder(guardian: Guardian, who: string, name: string, b
     throw new Refused("order_unknown", `the console takes no order "${name.slice(0, LONGEST.id)}"`, {
       hint: `it takes ${Object.keys(ORDERS).join(", ")}; the others are commands`,
     });
-  const query = checked(name, body ?? {});
+  const query = checked(name, body === undefined ? {} : body);
   // The table above holds the fields of each order, and the Guardian's own types those of its method.
   const give = guardian[name] as (query: JsonObject) => Promise<unknown>;
   return give(name === "unfreeze" ? { ...query, by: who } : query);

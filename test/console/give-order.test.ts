@@ -18,6 +18,7 @@ test.each([
   ["settle", { id: "i1", verdict: "maybe" }, "happened, did-not, give-up"],
   ["unfreeze", {}, "reason"],
   ["pause", ["scout"], "a JSON object"],
+  ["lift", null, "a JSON object"],
 ])("%s %j is refused with what was expected", async (name, body, expected) => {
   const error = await given(name, body).then(
     () => undefined,

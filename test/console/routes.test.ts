@@ -146,6 +146,8 @@ test("a body that is too large or no JSON is refused", async () => {
   const headers = { cookie: session.cookie, "x-csrf-token": session.csrf };
   expect((await desk.ask("/api/orders/pause", { headers: { ...headers, "content-type": "text/plain" }, body: "x" })).status).toBe(415);
   expect(codeOf(await desk.ask("/api/orders/pause", { headers, body: "[1]" }))).toBe("query_invalid");
+  for (const body of ["{'handle': 'scout'}", '{"handle": "sc', "null", " "])
+    expect(codeOf(await desk.ask("/api/orders/pause", { headers, body })), "cut off, it must not pause everyone").toBe("query_invalid");
 });
 
 /** An open stream, with the text that came so far. */
