@@ -49,7 +49,7 @@ export function passingConsole(token: Secret): ConsoleSettings {
   return { port: 0, host: DEFAULT_HOST, url: undefined, tls: undefined, people: [guardian], login: `the token ${token.reveal()}` };
 }
 
-/** Whoever holds `RETINUE_CONSOLE_TOKEN`. */
+/** The person who holds `RETINUE_CONSOLE_TOKEN`. */
 export const GUARDIAN_NAME = "guardian";
 const GUARDIAN_TOKEN = "RETINUE_CONSOLE_TOKEN";
 const DEFAULT_HOST = "127.0.0.1";

@@ -45,8 +45,9 @@ const MAX_TOKEN_CHARS = 512;
 export function createAccess({ settings, clock, port }: AccessOptions): Access {
   const { url, tls, people } = settings;
   const scheme = tls === undefined ? "http" : "https";
-  const byName = (who: string): SessionHolder | undefined => people.filter((person) => person.who === who).map(holderOf)[0];
-  const roleOf = (who: string): ConsoleRole => people.find((person) => person.who === who)?.role ?? "view";
+  const personOf = (who: string): ConsolePerson | undefined => people.find((person) => person.who === who);
+  const byName = (who: string): SessionHolder | undefined => holderOf(personOf(who));
+  const roleOf = (who: string): ConsoleRole => personOf(who)?.role ?? "view";
   const cookieOf = (value: string): string =>
     cookieHeader({ name: `retinue_${port()}`, value, path: "/", secure: tls !== undefined || url?.protocol === "https:" });
 
@@ -72,8 +73,7 @@ export function createAccess({ settings, clock, port }: AccessOptions): Access {
     const value = cookieIn(cookie, `retinue_${port()}`);
     const session = readSession(value, byName, clock.now());
     if (session !== undefined) return { ...session, role: roleOf(session.who) };
-    if (people.every(({ readToken }) => readToken() === undefined))
-      throw new Refused("token_missing", "set RETINUE_CONSOLE_TOKEN to read this");
+    if (people.every(({ readToken }) => readToken() === undefined)) throw tokenMissing();
     if (value !== undefined && value !== "") throw new Refused("session_over", "the session is over", { hint: "log in again" });
     throw new Refused("token_wrong", "log in, or send the console's token");
   };
@@ -101,9 +101,13 @@ export function createAccess({ settings, clock, port }: AccessOptions): Access {
   };
 }
 
-function holderOf({ who, readToken }: ConsolePerson): SessionHolder | undefined {
-  const token = readToken();
-  return token === undefined ? undefined : { who, token };
+function holderOf(person: ConsolePerson | undefined): SessionHolder | undefined {
+  const token = person?.readToken();
+  return person === undefined || token === undefined ? undefined : { who: person.who, token };
+}
+
+function tokenMissing(): Refused {
+  return new Refused("token_missing", "set RETINUE_CONSOLE_TOKEN to read this");
 }
 
 /** Finds the person who holds a token. Throws `Refused` (`token_missing`, `token_wrong`) or `Retryable` (`logins_slowed`). */
@@ -114,7 +118,7 @@ function createTokenCheck(
   const guesses = createGuessLimit(clock);
   return async ({ ip }, token) => {
     const known = holders();
-    if (known.length === 0) throw new Refused("token_missing", "set RETINUE_CONSOLE_TOKEN to read this");
+    if (known.length === 0) throw tokenMissing();
     const [found] = known.filter((holder) => isSame(token, holder.token.reveal()));
     const guess = await guesses.check(ip, () => found !== undefined);
     if (guess === "busy")

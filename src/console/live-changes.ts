@@ -141,7 +141,7 @@ export class LiveChanges {
     return `id: ${this.#number}\nevent: change\ndata: ${JSON.stringify(data)}\n\n`;
   }
 
-  /** What a page has missed; everything, if that is not known. */
+  /** The changes that a page has missed; everything, if they are not known. */
   #missedSince(lastId: number | undefined): Changed {
     const oldest = this.#kept[0]?.number ?? this.#number + 1;
     if (lastId === undefined || lastId > this.#number || lastId < oldest - 1) return undefined;

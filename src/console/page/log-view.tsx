@@ -4,7 +4,7 @@ import type { LogEntry, Page } from "./answers.ts";
 import { Code, Foreign } from "./foreign.tsx";
 import { showNumber, words } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
-import { Ago, At, Badge, Choice, Empty, Shown, SpecialistLink, TextField, WhyLink } from "./parts.tsx";
+import { Ago, At, Badge, Choice, Empty, SearchForm, Shown, SpecialistLink, TextField, WhyLink } from "./parts.tsx";
 import { addressOf, searchOf, type Place } from "./place.ts";
 import { SINCE, sinceTime, toneOfState } from "./log-filters.ts";
 
@@ -63,20 +63,12 @@ function Filters({ query }: { readonly query: Place["query"] }) {
     onValue: (value: string) => setTyped({ ...typed, [name]: value }),
   });
   return (
-    <form
-      class="filters"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        go(typed);
-      }}
-    >
+    <SearchForm onSearch={() => go(typed)}>
       <TextField label="Words" placeholder="in the whole text" {...field("search")} />
       <TextField label="Specialist" placeholder="handle" maxLength={100} {...field("handle")} />
       <TextField label="Kind" placeholder="posts.reply, job.assigned" maxLength={100} {...field("kind")} />
       <Choice label="Since" value={typed["since"] ?? ""} options={SINCE} onValue={(since) => go({ ...typed, since })} />
-      <button type="submit">Search</button>
-    </form>
+    </SearchForm>
   );
 }
 

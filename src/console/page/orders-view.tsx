@@ -5,7 +5,7 @@ import { Code, Foreign } from "./foreign.tsx";
 import { showNumber } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
 import { Pages } from "./log-view.tsx";
-import { At, Badge, Empty, Shown, TextField } from "./parts.tsx";
+import { At, Badge, Empty, SearchForm, Shown, TextField } from "./parts.tsx";
 import { addressOf, searchOf, type Place } from "./place.ts";
 
 const LIMIT = 50;
@@ -20,17 +20,9 @@ export function OrdersView({ place: { query } }: { readonly place: Place }) {
       <h1>
         Orders <span class="count">{loaded.data?.total === undefined ? "" : showNumber(loaded.data.total)}</span>
       </h1>
-      <form
-        class="filters"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          location.hash = addressOf({ view: "orders", query: { search: typed } });
-        }}
-      >
+      <SearchForm onSearch={() => void (location.hash = addressOf({ view: "orders", query: { search: typed } }))}>
         <TextField label="Words" value={typed} onValue={setTyped} placeholder="who, what, why, result" />
-        <button type="submit">Search</button>
-      </form>
+      </SearchForm>
       <Shown loaded={loaded}>
         {({ entries, next }) => (
           <>

@@ -95,6 +95,23 @@ export function WhyLink({ id, children = "Why" }: { readonly id: string; readonl
   return <a href={addressOf({ view: "why", subject: id })}>{children}</a>;
 }
 
+/** A form of filters, with its button. */
+export function SearchForm({ onSearch, children }: { readonly onSearch: () => void; readonly children: ComponentChildren }) {
+  return (
+    <form
+      class="filters"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSearch();
+      }}
+    >
+      {children}
+      <button type="submit">Search</button>
+    </form>
+  );
+}
+
 /** Shows what was loaded; before that a placeholder, and above old data the failure of the last load. */
 export function Shown<Answer>({
   loaded,

@@ -6,7 +6,7 @@ import { conditionsOf, healthOf, nextLook } from "./condition.ts";
 import { Code, Foreign } from "./foreign.tsx";
 import { plural, showAgo, showAmount, showNumber, showTime, words } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
-import { Badge, Choice, Empty, Meter, Shown, SpecialistLink, TextField, useNow } from "./parts.tsx";
+import { Badge, Choice, Empty, Meter, SearchForm, Shown, SpecialistLink, TextField, useNow } from "./parts.tsx";
 import { addressOf, searchOf, type Place } from "./place.ts";
 
 const STATES = [
@@ -28,18 +28,10 @@ export function SpecialistsView({ place: { query } }: { readonly place: Place })
       <h1>
         Specialists <span class="count">{loaded.data === undefined ? "" : showNumber(loaded.data.total)}</span>
       </h1>
-      <form
-        class="filters"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          go({ search: typed });
-        }}
-      >
+      <SearchForm onSearch={() => go({ search: typed })}>
         <Choice label="State" value={state} options={STATES} onValue={(value) => go({ state: value })} />
         <TextField label="Handle" value={typed} onValue={setTyped} placeholder="part of a handle" maxLength={100} />
-        <button type="submit">Search</button>
-      </form>
+      </SearchForm>
       <Shown loaded={loaded}>
         {({ rows, total }) =>
           rows.length === 0 ? (

@@ -1,4 +1,4 @@
-/** What a specialist did, from each event through the steps of its handling to the actions, their attempts and their outcome. */
+/** The timeline of a specialist, from each event through the steps of its handling to the actions, their attempts and their outcome. */
 import type { Change, Page, TimelineEvent, TimelineIntent } from "./answers.ts";
 import { Code, Foreign, ForeignBlock } from "./foreign.tsx";
 import { plural, showNumber, showShortSpan, words } from "./format.ts";
