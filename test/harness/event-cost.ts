@@ -16,6 +16,7 @@ import { livePacer } from "../../src/limits/pacing.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { BATCH } from "../../src/store/sqlite/roll-up.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { countStatements } from "./count-statements.ts";
 
@@ -30,6 +31,7 @@ const random = systemRandom();
 const path = join(folder, "store.sqlite");
 const database = openDatabase(path);
 database.db.exec("PRAGMA wal_autocheckpoint = 0"); // so that the log only grows
+const store = openSqliteStore({ path, database: { ...database, checkpoints: undefined }, clock, random });
 const runtime = createRuntime({
   specialists: Array.from({ length: Number(specialists) }, (_, n) =>
     createSpecialist({
@@ -44,7 +46,8 @@ const runtime = createRuntime({
   ),
   profile: resolveProfile({ extends: "set-b", tiers: { pro: { perHour: 1e9, perDay: 1e9 } } }),
   baseUrl: `http://127.0.0.1:${sink}/v1`,
-  store: openSqliteStore({ path, database: { ...database, checkpoints: undefined }, clock, random }),
+  // Facts are rolled up every half minute, for all events since: `roll` does it, and counts it by itself.
+  store: { ...store, rollUp: () => Promise.resolve(false) },
   transport: createTransport({ clock }).send,
   keys: createKeys({ read: (handle) => `sk_live_${handle}_abcdefghijkl`, salt: new Secret("salt-salt-salt-salt") }),
   pacer: livePacer(clock, { spacingMs: 0 }),
@@ -61,8 +64,17 @@ process.on("message", (what) => {
     globalThis.gc?.();
     // The observer is told of a collection in a later turn.
     setImmediate(() => setImmediate(() => ((collections = 0), tell())));
-  } else tell();
+  } else if (what === "roll") void roll();
+  else tell();
 });
+
+/** Tells the bytes of log for each fact that is rolled up. */
+async function roll(): Promise<void> {
+  const before = statSync(`${path}-wal`).size;
+  let facts = 0;
+  while (await store.rollUp()) facts += BATCH;
+  process.send?.({ bytesAFact: (statSync(`${path}-wal`).size - before) / facts });
+}
 
 function tell(): void {
   const { heapUsed } = process.memoryUsage();
