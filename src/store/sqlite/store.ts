@@ -72,7 +72,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...(options.ledger === undefined ? createLedger() : ledgerOf(options.ledger)),
     ...createApprovals(commits, { guardian, changes }),
     ...createSpecialists(db, commits),
-    ...createOrders(db, commits),
+    ...createOrders(db, commits, core.numbers),
     ...createNetworkState(db, commits),
     ...createLife(core, { inbox, deliveries, reader }, options),
   };
@@ -109,6 +109,7 @@ function createParts({
   foldNow,
   told,
   deliveries: late,
+  numbers,
 }: Foundation): Parts {
   const changes = createChanges({ present, commits, log, intents: rows.intents, spending }, () => ({
     insertEvent: (event, now) => inbox.insertEvent(event, now),
@@ -128,7 +129,7 @@ function createParts({
   };
   const inbox: Inbox = createInbox(db, { present, commits, log, writer, rows, foldNow });
   const { insertEvent, hasRoomForEvents } = inbox;
-  const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents });
+  const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents, numbers });
   const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget(), told });
   late.flushCounts = deliveries.flushCounts;
   late.forget = stored.forgetDeliveries;
