@@ -155,7 +155,8 @@ class ChangesetReader {
 
   /** The rest of a table's header: the number of columns, which of them are its key, and its name. */
   tableName(): string {
-    this.#at += this.#varint();
+    const columns = this.#varint();
+    this.#at += columns;
     const end = this.#bytes.indexOf(0, this.#at);
     const name = this.#bytes.toString("utf8", this.#at, end);
     this.#at = end + 1;

@@ -106,7 +106,7 @@ function createOwners(db: DatabaseSync): WorkingCopy["specialistOf"] {
   const run = one("SELECT specialist FROM main.run WHERE seq = ?");
   const attempt = one("SELECT specialist FROM main.attempt WHERE seq = ?");
   const intent = one("SELECT specialist FROM main.intent WHERE seq = ?");
-  const ofIntent = (seq: Row[string]): Row | undefined => intent.get(seq ?? null) ?? run.get(Math.floor(Number(seq) / INTENTS_OF_RUN));
+  const ofIntent = (seq: Row[string] | undefined = null): Row | undefined => intent.get(seq) ?? run.get(Math.floor(Number(seq) / INTENTS_OF_RUN));
   const find = (table: string, row: Row): Row | undefined => {
     switch (table) {
       case "answer":
