@@ -1,6 +1,7 @@
 /** The Guardian's interface over a store without a running runtime. */
 import type { Config } from "../config/config.ts";
 import type { Problem } from "../config/problem.ts";
+import { storeFile } from "../config/store-address.ts";
 import { Retryable } from "../core/errors.ts";
 import { systemRandom } from "../core/random.ts";
 import { createGuardian, type Guardian } from "../guardian/guardian.ts";
@@ -25,8 +26,8 @@ export async function overStore<Result>(config: Config, context: Context, work: 
 }
 
 /** On a disk that takes no writes the store can still be read: orders then fail with the reason. */
-function openStore({ store: { path }, guardian }: Config, { clock }: Context): { readonly store: Store; readonly warnings: Problem[] } {
-  const options = { path, clock, random: systemRandom(), zone: () => guardian.zone };
+function openStore({ store, guardian }: Config, { clock }: Context): { readonly store: Store; readonly warnings: Problem[] } {
+  const options = { path: storeFile(store), clock, random: systemRandom(), zone: () => guardian.zone };
   try {
     return { store: openSqliteStore(options), warnings: [] };
   } catch (error) {
