@@ -10,7 +10,7 @@ import { Secret } from "../../src/core/secret.ts";
 import { livePacer } from "../../src/limits/pacing.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { openRaw } from "../../src/store/postgres/connect.ts";
+import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ready, settings } from "./subject.ts";
@@ -29,7 +29,7 @@ const common = { clock, random, lateLandingMs: profile.timing.lateLandingMs };
 const store =
   postgres === undefined
     ? openSqliteStore({ path: join(String(folder), "store.sqlite"), ...common })
-    : await openPostgresStore({ connection: await openRaw(String(postgres)), schema: "retinue", ...common });
+    : await openPostgresStore({ address: parsePostgresAddress(String(postgres), String(folder)), ...common });
 const transport = createTransport({ clock });
 const secret = new Secret(SECRET);
 const runtime = createRuntime({

@@ -273,6 +273,7 @@ async function sendAdmitted(options: GatewayParts, request: GatewayRequest, by: 
       return withoutKey(options, member, request.lane);
     }
     if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
+    store.requireCurrent();
     const began = clock.monotonic();
     const { outcome, wire } = await by.client.exchange(call, { key: by.secret, idempotencyKey: intent?.id, signal, built });
     recordEnd(options, request, admission.attempt, outcome, { tookMs: clock.monotonic() - began, admissionMs: began - asked });

@@ -26,6 +26,7 @@ import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
 import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
+import { openStore } from "../store/open-store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepHalts } from "./keep-halts.ts";
@@ -156,8 +157,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
   const { config, profile, baseUrl, roster } = planned;
   const { clock, random, log, scrubber } = options;
   learnSecrets(planned, scrubber);
-  const real = openSqliteStore({
-    path: storeFile(config.store),
+  const real = await openStore(config.store, {
     clock,
     random,
     zone: () => config.guardian.zone,
@@ -264,7 +264,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
   const stop = async (): Promise<void> => {
     await drain();
     for (const part of close) await part.close();
-    await keepHalts(runtime.parts.unkeptHalts.all(), { path: storeFile(config.store), clock, random, log });
+    await keepHalts(runtime.parts.unkeptHalts.all(), { store: config.store, clock, random, log });
   };
   return {
     async start() {

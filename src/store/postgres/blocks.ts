@@ -1,7 +1,7 @@
 /** Numbers of facts and rows: a process takes them from blocks that it has alone. Blocks are given upwards, so a later owner's are higher. */
 import { Fatal } from "../../core/errors.ts";
 import type { Numbers } from "../sqlite/numbers.ts";
-import type { PostgresConnection } from "./connect.ts";
+import type { PostgresConnection } from "./open-connection.ts";
 
 export const BLOCK = 65_536;
 

@@ -2,13 +2,14 @@
  * Stores the changes of the working copy in PostgreSQL: all commits that came up while the last group was under way are one statement, and
  * so one transaction and one round trip, however many events they are about. One connection writes, so groups keep the order of commits.
  */
-import { createHash } from "node:crypto";
 import type { Clock, Timer } from "../../core/clock.ts";
 import { Fatal, messageOf } from "../../core/errors.ts";
+import { SECOND } from "../../core/units.ts";
 import type { Row } from "../sqlite/columns.ts";
 import type { RowChanges, TableShape } from "../sqlite/row-changes.ts";
 import type { WorkingCopy } from "../sqlite/working-copy.ts";
-import type { PostgresConnection } from "./connect.ts";
+import type { PostgresConnection } from "./open-connection.ts";
+import { ALIVE_MS, CURRENT_MS, Heard } from "./ownership.ts";
 import { FACT_TABLES, ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
 
 export interface CommitGroupOptions {
@@ -33,7 +34,7 @@ type Cell = Row[string];
 
 export class CommitGroups {
   readonly #options: CommitGroupOptions;
-  readonly #texts = new Map<string, { readonly text: string; readonly name: string | undefined }>();
+  readonly #texts = new Map<string, { readonly text: string; readonly name: string }>();
   readonly #fail: (error: Fatal) => void;
   /** Resolves when nothing can be stored any longer. */
   readonly failure: Promise<Fatal>;
@@ -41,16 +42,17 @@ export class CommitGroups {
   #unawaited: Timer | undefined;
   #count = 0;
   #closed = false;
-  /** The monotonic time at which the last answered statement began: the server knew of this process then. */
-  heardAt: number;
+  readonly #heard: Heard;
+  #alive: Timer | undefined;
 
   constructor(options: CommitGroupOptions) {
     this.#options = options;
     let fail: (error: Fatal) => void = () => undefined;
     this.failure = new Promise((resolve) => (fail = resolve));
     this.#fail = fail;
-    this.heardAt = options.clock.monotonic();
+    this.#heard = new Heard(options.clock);
     options.connection.onLost((error) => this.#lose(error));
+    this.#stayAlive();
   }
 
   /** For the working copy: called after each of its commits. */
@@ -80,21 +82,41 @@ export class CommitGroups {
     }
   }
 
+  /** Throws `Fatal` (`store_lost`) if another process may have the store by now, because this one was stopped: nothing may leave then. */
+  requireCurrent(): void {
+    if (this.#heard.ageMs > CURRENT_MS) throw this.#lose(`the server heard nothing of this process for ${Math.round(this.#heard.ageMs / SECOND)} s`);
+  }
+
   close(): void {
     this.#closed = true;
     this.#unawaited?.cancel();
+    this.#alive?.cancel();
+  }
+
+  /** Keeps the session while nothing is stored. */
+  #stayAlive(): void {
+    this.#alive = this.#options.clock.after(ALIVE_MS, () => {
+      this.#ask({ text: "SELECT", name: "alive" }).then(
+        () => this.#closed || this.#stayAlive(),
+        (error: unknown) => this.#lose(error),
+      );
+    });
+  }
+
+  async #ask(statement: Parameters<PostgresConnection["query"]>[0]): Promise<void> {
+    const heard = this.#heard.beginning();
+    await this.#options.connection.query(statement);
+    heard();
   }
 
   async #store(): Promise<void> {
-    const { connection, copy, clock, process } = this.#options;
-    const { text, values, name } = this.#statement(copy.takeChanges(), [++this.#count, process]);
-    const began = clock.monotonic();
-    await connection.query({ text, values, ...(name === undefined ? {} : { name }) });
-    this.heardAt = began;
+    const { copy, process } = this.#options;
+    await this.#ask(this.#statement(copy.takeChanges(), [++this.#count, process]));
   }
 
   #lose(cause: unknown): Fatal {
-    const lost = new Fatal("store_lost", `PostgreSQL takes nothing more: ${messageOf(cause)}`, {
+    const message = typeof cause === "string" ? cause : messageOf(cause);
+    const lost = new Fatal("store_lost", `the connection to PostgreSQL is lost: ${message}`, {
       cause,
       hint: "no more requests are sent; this process starts again when the server answers",
     });
@@ -103,7 +125,7 @@ export class CommitGroups {
   }
 
   /** One statement for all tables: each part sees the rows as they were before, and all take effect together or not at all. */
-  #statement(changes: RowChanges, given: readonly unknown[]): { text: string; values: unknown[]; name: string | undefined } {
+  #statement(changes: RowChanges, given: readonly unknown[]): { text: string; values: unknown[]; name?: string } {
     const values: unknown[] = [...given];
     const parts: string[] = [];
     for (const [table, { shape, rows }] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -134,12 +156,12 @@ export class CommitGroups {
     return `WITH counted AS (${COUNT})${written.map((one) => `, ${one}`).join("")} SELECT`.replaceAll("@", this.#options.schema);
   }
 
-  #text(key: string, write: () => string): { readonly text: string; readonly name: string | undefined } {
+  #text(key: string, write: () => string): { readonly text: string; readonly name?: string } {
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
-    const name = this.#texts.size < MOST_PREPARED ? `g${createHash("sha256").update(key).digest("hex").slice(0, 12)}` : undefined;
-    const made = { text: write(), name };
-    if (name !== undefined) this.#texts.set(key, made);
+    if (this.#texts.size >= MOST_PREPARED) return { text: write() };
+    const made = { text: write(), name: `group ${this.#texts.size}` };
+    this.#texts.set(key, made);
     return made;
   }
 

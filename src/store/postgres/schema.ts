@@ -1,6 +1,6 @@
 /** The schema in PostgreSQL: its version, and the numbered migrations, each once and under a lock. */
 import { Misconfigured } from "../../core/errors.ts";
-import type { PostgresConnection } from "./connect.ts";
+import type { PostgresConnection } from "./open-connection.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The number of applied ones is the schema's version. */

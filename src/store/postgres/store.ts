@@ -3,44 +3,56 @@
  * one machine, in memory and rows of the copy; what a commit changed goes to the server before anything outside relies on it.
  */
 import { createHash } from "node:crypto";
-import type { Clock } from "../../core/clock.ts";
-import type { Fatal } from "../../core/errors.ts";
+import { hostname } from "node:os";
+import type { PostgresAddress } from "../../config/postgres-address.ts";
 import type { Handle, KeyId } from "../../core/ids.ts";
-import { openSqliteStore } from "../sqlite/store.ts";
-import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
+import { readVersion } from "../../core/version.ts";
 import type { Row } from "../sqlite/columns.ts";
 import { MEMORY } from "../sqlite/database.ts";
+import type { OpenStoreOptions } from "../open-store.ts";
+import { openSqliteStore } from "../sqlite/store.ts";
 import { openWorkingCopy, type WorkingCopy } from "../sqlite/working-copy.ts";
 import type { Store } from "../store.ts";
 import { NumberBlocks } from "./blocks.ts";
+import { checkServer } from "./check-server.ts";
 import { columnsOf, CommitGroups } from "./commit-groups.ts";
-import type { PostgresConnection } from "./connect.ts";
+import { openConnection, type PostgresConnection } from "./open-connection.ts";
+import { takeStore, WRITER_SETTINGS } from "./ownership.ts";
 import { ROW_PLACES, type ShardMap } from "./row-places.ts";
 import { migratePostgres } from "./schema.ts";
 
 export const SHARDS = 1_024;
 
-export interface PostgresStoreOptions
-  extends Pick<SqliteStoreOptions, "random" | "zone" | "lateLandingMs" | "observe" | "onOpened" | "onCommitted"> {
-  readonly connection: PostgresConnection;
-  readonly schema: string;
-  readonly clock: Clock;
-  /** The file of the working copy. Default: in memory. */
-  readonly copy?: string;
-  readonly onLost?: (error: Fatal) => void;
+export interface PostgresStoreOptions extends OpenStoreOptions {
+  readonly address: PostgresAddress;
 }
 
+/** Throws `Retryable` or `Misconfigured` if the server cannot be used, and `Retryable` (`store_in_use`) while another process has the store. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { connection, schema, clock } = options;
-  await migratePostgres(connection, schema);
+  const { address, readOnly, standBy } = options;
+  const { schema } = address;
+  const connection = await openConnection({ address, purpose: "writer", settings: WRITER_SETTINGS });
+  try {
+    await checkServer(connection, address);
+    await migratePostgres(connection, schema);
+    if (readOnly !== undefined) return await openForReading(connection, options);
+    await takeStore(connection, schema, standBy);
+    return await openOwned(connection, options);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function openOwned(connection: PostgresConnection, options: PostgresStoreOptions): Promise<Store> {
+  const { clock } = options;
+  const { schema, localFile } = options.address;
   const numbers = new NumberBlocks(connection, schema);
   await numbers.renew();
-  const process = await register(options);
-  const copy = openWorkingCopy(options.copy ?? MEMORY);
-  const keys = new Map<KeyId, number>();
-  await loadAll(options, copy, { process, keys });
-  const shards = shardMap(keys, copy);
-  const groups = new CommitGroups({ connection, copy, clock, shards, process, schema });
+  const process = await register(connection, options);
+  const copy = openWorkingCopy(localFile);
+  const keys = await loadAll(connection, schema, copy, process);
+  const groups = new CommitGroups({ connection, copy, clock, shards: shardMap(keys, copy), process, schema });
   const store = openSqliteStore({
     ...options,
     path: MEMORY,
@@ -49,6 +61,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   });
   return {
     ...store,
+    requireCurrent: () => groups.requireCurrent(),
     async close() {
       try {
         await store.close();
@@ -62,12 +75,29 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
 }
 
+/** The rows of now, in a copy that takes no writes. */
+async function openForReading(connection: PostgresConnection, options: PostgresStoreOptions): Promise<Store> {
+  const copy = openWorkingCopy(MEMORY);
+  await loadAll(connection, options.address.schema, copy, undefined);
+  await connection.close();
+  const store = openSqliteStore({ ...options, path: MEMORY, database: { ...copy.asRead(), isCopy: true } });
+  return {
+    ...store,
+    async close() {
+      await store.close();
+      copy.close();
+    },
+  };
+}
+
 /** Adds this process, which goes on where the last one ended. */
-async function register({ connection, schema, clock }: PostgresStoreOptions): Promise<number> {
-  const [row] = await connection.query({ text: `SELECT nextval('${schema}.process_number') AS number` });
+async function register(connection: PostgresConnection, { address: { schema }, clock }: PostgresStoreOptions): Promise<number> {
+  const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
+  const [row] = await q("SELECT nextval('@.process_number') AS number");
   const number = Number(row?.["number"]);
-  const q = (text: string, values: readonly unknown[]) => connection.query({ text: text.replaceAll("@", schema), values });
-  await q("INSERT INTO @.process (number, name, version, started_at) VALUES ($1, $2, $3, $4)", [number, "", "", clock.now()]);
+  await q("BEGIN");
+  const name = `${hostname()}:${process.pid}`;
+  await q("INSERT INTO @.process (number, name, version, started_at) VALUES ($1, $2, $3, $4)", [number, name, readVersion(), clock.now()]);
   for (const [table, columns, first] of [
     ["mark", "seq, quota", "0, 0"],
     ["rolled_up", "facts, entries", "0, 0"],
@@ -77,22 +107,30 @@ async function register({ connection, schema, clock }: PostgresStoreOptions): Pr
        SELECT $1, ${columns} FROM (SELECT process, ${columns} FROM @.${table} UNION ALL SELECT 0, ${first} ORDER BY 1 DESC LIMIT 1) AS last`,
       [number],
     );
+  await q("UPDATE @.shard SET process = $1, since = $2", [number, clock.now()]);
+  await q("COMMIT");
   return number;
 }
 
+/** Loads all rows, those of the last process where each has its own. Returns the shards of keys. */
 async function loadAll(
-  { connection, schema }: PostgresStoreOptions,
+  connection: PostgresConnection,
+  schema: string,
   copy: WorkingCopy,
-  { process, keys }: { readonly process: number; readonly keys: Map<KeyId, number> },
-): Promise<void> {
+  process: number | undefined,
+): Promise<Map<KeyId, number>> {
+  const keys = new Map<KeyId, number>();
   // Counts of intents are rows of their own, written over those that the intents' rows make.
   for (const shape of copy.shapes.toSorted((a, b) => Number(a.name === "intent_count") - Number(b.name === "intent_count"))) {
-    const place = ROW_PLACES[shape.name];
-    const where = place === "process" ? `WHERE process = ${shape.name === "ledger_time" ? `(SELECT max(process) FROM ${schema}.ledger_time)` : process}` : "";
-    const rows = await connection.query({ text: `SELECT ${columnsOf(shape).columns.join(", ")} FROM ${schema}.${shape.name} ${where}` });
-    if (shape.name === "quota_key") for (const row of rows) keys.set(String(row["key_id"]) as KeyId, Number(row["shard"]));
-    copy.load(shape.name, place === "process" ? rows.map((row) => ({ one: 1, ...row }) as Row) : (rows as readonly Row[]));
+    const { name } = shape;
+    const own = ROW_PLACES[name] === "process";
+    const where = own ? ` WHERE process = (SELECT max(process) FROM ${schema}.${name} WHERE process <= $1)` : "";
+    const text = `SELECT ${columnsOf(shape).columns.join(", ")} FROM ${schema}.${name}${where}`;
+    const rows = await connection.query({ text, values: own ? [process ?? Number.MAX_SAFE_INTEGER] : [] });
+    if (name === "quota_key") for (const row of rows) keys.set(String(row["key_id"]) as KeyId, Number(row["shard"]));
+    copy.load(name, rows.map((row) => (own ? { one: 1, ...row } : row) as Row));
   }
+  return keys;
 }
 
 function shardMap(keys: Map<KeyId, number>, copy: WorkingCopy): ShardMap {
@@ -102,8 +140,7 @@ function shardMap(keys: Map<KeyId, number>, copy: WorkingCopy): ShardMap {
     ofKey(key) {
       const known = keys.get(key);
       if (known !== undefined) return known;
-      const holder = copy.holderOf(key);
-      const shard = holder === undefined ? hashed(key) : hashed(holder);
+      const shard = hashed(copy.holderOf(key) ?? key);
       keys.set(key, shard);
       return shard;
     },

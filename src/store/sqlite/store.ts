@@ -182,7 +182,7 @@ function createLife(
   { db, path, present, log, quota, restored, dues, commits, folding, spending, guardian, close }: Foundation,
   { inbox, deliveries: { pruneDeliveries }, reader }: LifeParts,
   { clock, ledger }: SqliteStoreOptions,
-): Pick<Store, "recover" | "rollUp" | "prune" | "close"> {
+): Pick<Store, "recover" | "rollUp" | "prune" | "requireCurrent" | "close"> {
   /** Events up to this number may have ended an earlier process, until they are recovered. */
   let unrecovered = present.last;
   const recover = createRecovery(db, { present, log, quota, restored });
@@ -215,6 +215,7 @@ function createLife(
         return pruneLedgers({ quota, spending, guardian }, now) + prune(now, retention) + pruneDeliveries(now) + rolling.prune(now);
       });
     },
+    requireCurrent: () => undefined, // its lock ends with the process
     async close() {
       await reader?.close();
       try {

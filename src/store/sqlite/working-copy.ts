@@ -37,6 +37,8 @@ export interface WorkingCopy {
   holderOf(key: KeyId): Handle | undefined;
   /** For `openSqliteStore`. */
   database(elsewhere: Elsewhere): OpenDatabase;
+  /** For `openSqliteStore`, as a store that can only be read. Closing that closes the copy. */
+  asRead(): OpenDatabase;
   close(): void;
 }
 
@@ -81,6 +83,7 @@ export function openWorkingCopy(path: string): WorkingCopy {
       return row === undefined ? undefined : (maybeText(row, "handle") as Handle | undefined);
     },
     database: ({ committed, sync, failure }) => ({ db, sync, checkpoints: undefined, elsewhere: { committed, failure }, close }),
+    asRead: () => ({ db, sync: undefined, checkpoints: undefined, close }),
     close,
   };
 }

@@ -49,3 +49,6 @@ export function victims(roots: readonly string[]): readonly SpecialistDefinition
   );
   return [answerer, hand, ...chatterers];
 }
+
+/** Waits for the store of a process that has just ended. */
+export const PATIENT = { waiting: () => undefined, signal: new AbortController().signal };

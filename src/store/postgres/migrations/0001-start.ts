@@ -23,16 +23,17 @@ INSERT INTO shard (shard, since) SELECT number, 0 FROM generate_series(0, 1023) 
 
 CREATE TABLE placement (specialist text PRIMARY KEY, shard integer NOT NULL);
 
+-- Numbers that are no identity may have a fraction, as in the working copy.
 CREATE TABLE answer (
   shard integer NOT NULL,
   seq bigint NOT NULL,
   attempt bigint NOT NULL,
-  at bigint NOT NULL,
+  at double precision NOT NULL,
   outcome text NOT NULL,
-  status bigint,
+  status double precision,
   ref text,
   note text,
-  counted_at bigint,
+  counted_at double precision,
   change text,
   PRIMARY KEY (shard, seq)
 );
@@ -42,11 +43,11 @@ CREATE TABLE approval (
   specialist text NOT NULL,
   payload_hash text NOT NULL,
   currency text,
-  amount bigint,
+  amount double precision,
   state text NOT NULL,
-  asked_at bigint NOT NULL,
-  decided_at bigint,
-  expires_at bigint NOT NULL,
+  asked_at double precision NOT NULL,
+  decided_at double precision,
+  expires_at double precision NOT NULL,
   reason text,
   PRIMARY KEY (shard, intent)
 );
@@ -59,9 +60,9 @@ CREATE TABLE attempt (
   operation text NOT NULL,
   target text,
   lane text NOT NULL,
-  cost bigint NOT NULL,
-  at bigint NOT NULL,
-  deadline_at bigint NOT NULL,
+  cost double precision NOT NULL,
+  at double precision NOT NULL,
+  deadline_at double precision NOT NULL,
   PRIMARY KEY (shard, seq)
 );
 CREATE TABLE attempt_of (
@@ -73,11 +74,11 @@ CREATE TABLE attempt_of (
 CREATE TABLE change (
   shard integer NOT NULL,
   seq bigint NOT NULL,
-  kind bigint NOT NULL,
+  kind double precision NOT NULL,
   subject bigint NOT NULL,
-  at bigint NOT NULL,
+  at double precision NOT NULL,
   change text NOT NULL,
-  failed_at bigint,
+  failed_at double precision,
   PRIMARY KEY (shard, seq)
 );
 CREATE TABLE delivery (
@@ -89,10 +90,10 @@ CREATE TABLE delivery (
   scheme text NOT NULL,
   body bytea,
   state text NOT NULL,
-  attempts bigint NOT NULL,
-  due_at bigint NOT NULL,
-  received_at bigint NOT NULL,
-  done_at bigint,
+  attempts double precision NOT NULL,
+  due_at double precision NOT NULL,
+  received_at double precision NOT NULL,
+  done_at double precision,
   note text,
   PRIMARY KEY (shard, seq)
 );
@@ -101,7 +102,7 @@ CREATE TABLE delivery_count (
   specialist text NOT NULL,
   kind text NOT NULL,
   state text NOT NULL,
-  n bigint NOT NULL,
+  n double precision NOT NULL,
   PRIMARY KEY (shard, specialist, kind, state)
 );
 CREATE TABLE event (
@@ -113,11 +114,11 @@ CREATE TABLE event (
   thread text,
   payload text NOT NULL,
   via text NOT NULL,
-  hops bigint NOT NULL,
-  begun bigint NOT NULL,
+  hops double precision NOT NULL,
+  begun double precision NOT NULL,
   delivery text,
   word text,
-  created_at bigint NOT NULL,
+  created_at double precision NOT NULL,
   PRIMARY KEY (shard, seq)
 );
 CREATE TABLE event_of (
@@ -129,7 +130,7 @@ CREATE TABLE event_of (
 );
 CREATE TABLE guardian_order (
   seq bigint NOT NULL,
-  at bigint NOT NULL,
+  at double precision NOT NULL,
   who text NOT NULL,
   origin text NOT NULL,
   what text NOT NULL,
@@ -144,13 +145,13 @@ CREATE TABLE hold (
   id text NOT NULL,
   specialist text NOT NULL,
   currency text NOT NULL,
-  amount bigint NOT NULL,
+  amount double precision NOT NULL,
   starts text NOT NULL,
   state text NOT NULL,
-  posted bigint NOT NULL,
-  held_at bigint NOT NULL,
-  expires_at bigint NOT NULL,
-  settled_at bigint,
+  posted double precision NOT NULL,
+  held_at double precision NOT NULL,
+  expires_at double precision NOT NULL,
+  settled_at double precision,
   PRIMARY KEY (shard, id)
 );
 CREATE TABLE intent (
@@ -159,7 +160,7 @@ CREATE TABLE intent (
   id text NOT NULL,
   specialist text NOT NULL,
   event_seq bigint NOT NULL,
-  ordinal bigint NOT NULL,
+  ordinal double precision NOT NULL,
   operation text NOT NULL,
   target text,
   target_intent text,
@@ -170,22 +171,22 @@ CREATE TABLE intent (
   author text,
   text_hash text,
   conflict_key text NOT NULL,
-  hops bigint NOT NULL,
+  hops double precision NOT NULL,
   label text,
   data text,
   state text NOT NULL,
   attempt bigint NOT NULL,
-  ever_unknown bigint NOT NULL,
-  next_at bigint NOT NULL,
-  checks bigint NOT NULL,
-  sent_at bigint,
-  expires_at bigint,
+  ever_unknown double precision NOT NULL,
+  next_at double precision NOT NULL,
+  checks double precision NOT NULL,
+  sent_at double precision,
+  expires_at double precision,
   created_ref text,
   code text,
   message text,
-  created_at bigint NOT NULL,
-  settled_at bigint,
-  unanswered bigint NOT NULL,
+  created_at double precision NOT NULL,
+  settled_at double precision,
+  unanswered double precision NOT NULL,
   first_request bigint,
   last_request bigint,
   last bigint NOT NULL,
@@ -197,16 +198,16 @@ CREATE TABLE intent_count (
   specialist text NOT NULL,
   operation text NOT NULL,
   state text NOT NULL,
-  n bigint NOT NULL,
+  n double precision NOT NULL,
   PRIMARY KEY (shard, specialist, operation, state)
 );
 CREATE TABLE ledger_time (
   process bigint NOT NULL,
-  seen_at bigint NOT NULL,
-  unsure_from bigint,
-  lag_ms bigint NOT NULL,
-  unconfirmed_ms bigint NOT NULL,
-  network_ms bigint,
+  seen_at double precision NOT NULL,
+  unsure_from double precision,
+  lag_ms double precision NOT NULL,
+  unconfirmed_ms double precision NOT NULL,
+  network_ms double precision,
   PRIMARY KEY (process)
 );
 CREATE TABLE limited_use (
@@ -214,9 +215,9 @@ CREATE TABLE limited_use (
   key_id text NOT NULL,
   operation text NOT NULL,
   attempt bigint NOT NULL,
-  started_at bigint NOT NULL,
-  deadline_at bigint NOT NULL,
-  ended_at bigint,
+  started_at double precision NOT NULL,
+  deadline_at double precision NOT NULL,
+  ended_at double precision,
   PRIMARY KEY (shard, key_id, operation, attempt)
 );
 CREATE TABLE mark (
@@ -235,7 +236,7 @@ CREATE TABLE money_hour (
   hour bigint NOT NULL,
   specialist text NOT NULL,
   currency text NOT NULL,
-  micros bigint NOT NULL,
+  micros double precision NOT NULL,
   PRIMARY KEY (shard, hour, specialist, currency)
 );
 CREATE TABLE open (
@@ -249,11 +250,11 @@ CREATE TABLE proof (
   shard integer NOT NULL,
   key_id text NOT NULL,
   operation text NOT NULL,
-  found bigint NOT NULL,
-  missed bigint NOT NULL,
-  proven bigint NOT NULL,
-  lateness_ms bigint NOT NULL,
-  updated_at bigint NOT NULL,
+  found double precision NOT NULL,
+  missed double precision NOT NULL,
+  proven double precision NOT NULL,
+  lateness_ms double precision NOT NULL,
+  updated_at double precision NOT NULL,
   PRIMARY KEY (shard, key_id, operation)
 );
 CREATE TABLE quota_cell (
@@ -262,19 +263,19 @@ CREATE TABLE quota_cell (
   span bigint NOT NULL,
   cell bigint NOT NULL,
   slot bigint NOT NULL,
-  used bigint NOT NULL,
+  used double precision NOT NULL,
   PRIMARY KEY (shard, key_id, span, cell, slot)
 );
 CREATE TABLE quota_key (
   shard integer NOT NULL,
   key_id text NOT NULL,
-  per_hour bigint NOT NULL,
-  per_day bigint NOT NULL,
+  per_hour double precision NOT NULL,
+  per_day double precision NOT NULL,
   floors text NOT NULL,
-  parked_at bigint NOT NULL,
-  parked_until bigint NOT NULL,
+  parked_at double precision NOT NULL,
+  parked_until double precision NOT NULL,
   park_reason text NOT NULL,
-  strikes bigint NOT NULL,
+  strikes double precision NOT NULL,
   successor text,
   PRIMARY KEY (shard, key_id)
 );
@@ -283,8 +284,8 @@ CREATE TABLE registration (
   specialist text NOT NULL,
   webhook_id text NOT NULL,
   url text NOT NULL,
-  foreign_secret bigint NOT NULL,
-  updated_at bigint NOT NULL,
+  foreign_secret double precision NOT NULL,
+  updated_at double precision NOT NULL,
   signed_with text,
   PRIMARY KEY (shard, specialist, webhook_id)
 );
@@ -299,7 +300,7 @@ CREATE TABLE run (
   seq bigint NOT NULL,
   event bigint NOT NULL,
   specialist text NOT NULL,
-  at bigint NOT NULL,
+  at double precision NOT NULL,
   intents text,
   PRIMARY KEY (shard, seq)
 );
@@ -308,8 +309,8 @@ CREATE TABLE source (
   specialist text NOT NULL,
   name text NOT NULL,
   cursor text NOT NULL,
-  due_at bigint,
-  updated_at bigint NOT NULL,
+  due_at double precision,
+  updated_at double precision NOT NULL,
   PRIMARY KEY (shard, specialist, name)
 );
 CREATE TABLE specialist (
@@ -320,9 +321,9 @@ CREATE TABLE specialist (
   state text NOT NULL,
   parked_code text,
   parked_message text,
-  parked_at bigint,
-  parked_until bigint,
-  updated_at bigint NOT NULL,
+  parked_at double precision,
+  parked_until double precision,
+  updated_at double precision NOT NULL,
   PRIMARY KEY (shard, handle)
 );
 CREATE TABLE spend_entry (
@@ -332,9 +333,9 @@ CREATE TABLE spend_entry (
   currency text NOT NULL,
   kind text NOT NULL,
   hold_id text NOT NULL,
-  held bigint NOT NULL,
-  posted bigint NOT NULL,
-  at bigint NOT NULL,
+  held double precision NOT NULL,
+  posted double precision NOT NULL,
+  at double precision NOT NULL,
   said_by text,
   reason text,
   PRIMARY KEY (shard, seq)
@@ -343,7 +344,7 @@ CREATE TABLE spend_frozen (
   shard integer NOT NULL,
   scope text NOT NULL,
   currency text NOT NULL,
-  since bigint NOT NULL,
+  since double precision NOT NULL,
   reason text NOT NULL,
   PRIMARY KEY (shard, scope, currency)
 );
@@ -353,17 +354,17 @@ CREATE TABLE spend_row (
   currency text NOT NULL,
   span text NOT NULL,
   start bigint NOT NULL,
-  until bigint NOT NULL,
-  ends bigint NOT NULL,
-  held bigint NOT NULL,
-  posted bigint NOT NULL,
+  until double precision NOT NULL,
+  ends double precision NOT NULL,
+  held double precision NOT NULL,
+  posted double precision NOT NULL,
   PRIMARY KEY (shard, scope, currency, span, start)
 );
 CREATE TABLE standing (
   kind text NOT NULL,
   name text NOT NULL,
   data text NOT NULL,
-  updated_at bigint NOT NULL,
+  updated_at double precision NOT NULL,
   PRIMARY KEY (kind, name)
 );
 CREATE TABLE step (
@@ -376,7 +377,7 @@ CREATE TABLE step (
 CREATE TABLE stop (
   kind text NOT NULL,
   scope text NOT NULL,
-  since bigint NOT NULL,
+  since double precision NOT NULL,
   reason text NOT NULL,
   PRIMARY KEY (kind, scope)
 );
@@ -384,9 +385,9 @@ CREATE TABLE usage_hour (
   shard integer NOT NULL,
   hour bigint NOT NULL,
   specialist text NOT NULL,
-  requests bigint NOT NULL,
-  late bigint NOT NULL,
-  late_ms bigint NOT NULL,
+  requests double precision NOT NULL,
+  late double precision NOT NULL,
+  late_ms double precision NOT NULL,
   PRIMARY KEY (shard, hour, specialist)
 );
 CREATE TABLE watch (
@@ -396,20 +397,20 @@ CREATE TABLE watch (
   object text NOT NULL,
   state text NOT NULL,
   data text NOT NULL,
-  due_at bigint,
-  created_at bigint NOT NULL,
-  updated_at bigint NOT NULL,
+  due_at double precision,
+  created_at double precision NOT NULL,
+  updated_at double precision NOT NULL,
   PRIMARY KEY (shard, specialist, kind, object)
 );
 CREATE TABLE webhook_health (
   shard integer NOT NULL,
   specialist text NOT NULL,
-  told bigint NOT NULL,
-  missed bigint NOT NULL,
-  missed_in_row bigint NOT NULL,
-  last_told_at bigint,
+  told double precision NOT NULL,
+  missed double precision NOT NULL,
+  missed_in_row double precision NOT NULL,
+  last_told_at double precision,
   kinds text NOT NULL,
-  updated_at bigint NOT NULL,
+  updated_at double precision NOT NULL,
   PRIMARY KEY (shard, specialist)
 );
 
