@@ -9,7 +9,7 @@ import type { Row } from "../sqlite/columns.ts";
 import type { RowChanges, TableShape } from "../sqlite/row-changes.ts";
 import type { WorkingCopy } from "../sqlite/working-copy.ts";
 import type { PostgresConnection } from "./open-connection.ts";
-import { ALIVE_MS, CURRENT_MS, Heard } from "./ownership.ts";
+import { Heard, type SessionTimes } from "./ownership.ts";
 import { FACT_TABLES, ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
 
 export interface CommitGroupOptions {
@@ -17,6 +17,7 @@ export interface CommitGroupOptions {
   readonly copy: WorkingCopy;
   readonly clock: Clock;
   readonly shards: ShardMap;
+  readonly times: SessionTimes;
   /** The number of this process. */
   readonly process: number;
   /** The schema of the tables, as an identifier. */
@@ -84,7 +85,7 @@ export class CommitGroups {
 
   /** Throws `Fatal` (`store_lost`) if another process may have the store by now, because this one was stopped: nothing may leave then. */
   requireCurrent(): void {
-    if (this.#heard.ageMs > CURRENT_MS) throw this.#lose(`the server heard nothing of this process for ${Math.round(this.#heard.ageMs / SECOND)} s`);
+    if (this.#heard.ageMs > this.#options.times.currentMs) throw this.#lose(`the server heard nothing of this process for ${Math.round(this.#heard.ageMs / SECOND)} s`);
   }
 
   close(): void {
@@ -95,7 +96,7 @@ export class CommitGroups {
 
   /** Keeps the session while nothing is stored. */
   #stayAlive(): void {
-    this.#alive = this.#options.clock.after(ALIVE_MS, () => {
+    this.#alive = this.#options.clock.after(this.#options.times.aliveMs, () => {
       this.#ask({ text: "SELECT", name: "alive" }).then(
         () => this.#closed || this.#stayAlive(),
         (error: unknown) => this.#lose(error),

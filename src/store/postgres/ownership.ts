@@ -5,26 +5,44 @@
 import type { Clock } from "../../core/clock.ts";
 import { Retryable } from "../../core/errors.ts";
 import { SECOND } from "../../core/units.ts";
-import type { StandBy } from "../stand-by.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 
 /** The server ends a session that is silent for this long: its process is gone, or stopped. */
-const SESSION_TIMEOUT_MS = 20 * SECOND;
-/** A process that is idle sends a statement this often. */
-export const ALIVE_MS = 5 * SECOND;
-/** Nothing leaves later than this after the last statement that the server answered: another process may have the store soon after. */
-export const CURRENT_MS = 12 * SECOND;
+export const SESSION_TIMEOUT_MS = 16 * SECOND;
+
+/** The times of a session, made of its timeout. */
+export interface SessionTimes {
+  readonly timeoutMs: number;
+  /** A process that is idle sends a statement this often. */
+  readonly aliveMs: number;
+  /** Nothing leaves later than this after the last statement that the server answered: another process may have the store soon after. */
+  readonly currentMs: number;
+}
+
+export function sessionTimes(timeoutMs = SESSION_TIMEOUT_MS): SessionTimes {
+  return { timeoutMs, aliveMs: timeoutMs / 4, currentMs: (timeoutMs * 3) / 4 };
+}
 
 /** Settings of the session that writes. A stop within a transaction counts as silence too; a client that is gone is noticed while it waits. */
-export const WRITER_SETTINGS: Readonly<Record<string, string>> = {
-  idle_session_timeout: String(SESSION_TIMEOUT_MS),
-  idle_in_transaction_session_timeout: String(SESSION_TIMEOUT_MS),
-  client_connection_check_interval: "2000",
-  tcp_keepalives_idle: "5",
-  tcp_keepalives_interval: "2",
-  tcp_keepalives_count: "3",
-  synchronous_commit: "on",
-};
+export function writerSettings({ timeoutMs }: SessionTimes): Readonly<Record<string, string>> {
+  return {
+    idle_session_timeout: String(timeoutMs),
+    idle_in_transaction_session_timeout: String(timeoutMs),
+    client_connection_check_interval: "2000",
+    tcp_keepalives_idle: "5",
+    tcp_keepalives_interval: "2",
+    tcp_keepalives_count: "3",
+    synchronous_commit: "on",
+  };
+}
+
+/** How a process waits for a store that another one has. */
+export interface StandBy {
+  /** Called once when the wait begins. */
+  readonly waiting: (owner: string) => void;
+  /** Ends the wait, which then throws. */
+  readonly signal: AbortSignal;
+}
 
 /** Takes the store. Throws `Retryable` (`store_in_use`) if another process has it and this one does not stand by. */
 export async function takeStore(connection: PostgresConnection, schema: string, standBy: StandBy | undefined): Promise<void> {
@@ -38,7 +56,8 @@ export async function takeStore(connection: PostgresConnection, schema: string, 
     });
   standBy.waiting(owner);
   const stop = (): void => void connection.close();
-  standBy.signal.addEventListener("abort", stop, { once: true });
+  if (standBy.signal.aborted) stop();
+  else standBy.signal.addEventListener("abort", stop, { once: true });
   try {
     // No polling: the server wakes it when the lock is free.
     await connection.query({ text: `SELECT pg_advisory_lock(${lock})`, values: [schema] });

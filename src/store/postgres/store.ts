@@ -17,7 +17,7 @@ import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
 import { columnsOf, CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { takeStore, WRITER_SETTINGS } from "./ownership.ts";
+import { sessionTimes, takeStore, writerSettings, type SessionTimes } from "./ownership.ts";
 import { ROW_PLACES, type ShardMap } from "./row-places.ts";
 import { migratePostgres } from "./schema.ts";
 
@@ -31,20 +31,21 @@ export interface PostgresStoreOptions extends OpenStoreOptions {
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { address, readOnly, standBy } = options;
   const { schema } = address;
-  const connection = await openConnection({ address, purpose: "writer", settings: WRITER_SETTINGS });
+  const times = sessionTimes(options.sessionTimeoutMs);
+  const connection = await openConnection({ address, purpose: "writer", settings: writerSettings(times) });
   try {
     await checkServer(connection, address);
     await migratePostgres(connection, schema);
     if (readOnly !== undefined) return await openForReading(connection, options);
     await takeStore(connection, schema, standBy);
-    return await openOwned(connection, options);
+    return await openOwned(connection, options, times);
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
-async function openOwned(connection: PostgresConnection, options: PostgresStoreOptions): Promise<Store> {
+async function openOwned(connection: PostgresConnection, options: PostgresStoreOptions, times: SessionTimes): Promise<Store> {
   const { clock } = options;
   const { schema, localFile } = options.address;
   const numbers = new NumberBlocks(connection, schema);
@@ -52,7 +53,7 @@ async function openOwned(connection: PostgresConnection, options: PostgresStoreO
   const process = await register(connection, options);
   const copy = openWorkingCopy(localFile);
   const keys = await loadAll(connection, schema, copy, process);
-  const groups = new CommitGroups({ connection, copy, clock, shards: shardMap(keys, copy), process, schema });
+  const groups = new CommitGroups({ connection, copy, clock, shards: shardMap(keys, copy), times, process, schema });
   const store = openSqliteStore({
     ...options,
     path: MEMORY,

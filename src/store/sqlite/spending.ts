@@ -52,7 +52,7 @@ export interface SpendingTableOptions {
 export class SpendingTable {
   readonly #sql: ReturnType<typeof statements>;
   readonly #zone: () => string;
-  readonly #row: Numbers["row"];
+  readonly #numbers: Numbers;
   readonly #cache = new Map<string, Account>();
   /** Number of open holds, once counted: most specialists never spend. */
   #open: number | undefined;
@@ -60,7 +60,7 @@ export class SpendingTable {
   constructor(db: DatabaseSync, options: SpendingTableOptions) {
     this.#sql = statements(db);
     this.#zone = options.zone;
-    this.#row = (options.numbers ?? OWN_NUMBERS).row;
+    this.#numbers = options.numbers ?? OWN_NUMBERS;
   }
 
   /** The account of a scope in a currency, with its live rows, to be read and passed to `decide`. */
@@ -91,7 +91,7 @@ export class SpendingTable {
     const starts = scopes.map((scope): [Scope, number[]] => [scope, this.#add(scope, money.currency, money.micros, 0, now)]);
     if (this.#open !== undefined) this.#open++;
     this.#sql.hold.run(id, specialist, money.currency, money.micros, JSON.stringify(starts), now, expiresAt);
-    for (const scope of scopes) this.#sql.entry.run(this.#row(), scope, money.currency, "hold", id, money.micros, 0, now);
+    for (const scope of scopes) this.#sql.entry.run(this.#numbers.row(), scope, money.currency, "hold", id, money.micros, 0, now);
   }
 
   find(id: string): Hold | undefined {
@@ -153,7 +153,7 @@ export class SpendingTable {
     if (!Number.isSafeInteger(micros)) throw new Refused("money_invalid", `expected whole millionths, got ${micros}`);
     for (const scope of scopes) {
       this.#add(scope, currency, 0, micros, now);
-      this.#sql.entry.run(this.#row(), scope, currency, "correct", id, 0, micros, now);
+      this.#sql.entry.run(this.#numbers.row(), scope, currency, "correct", id, 0, micros, now);
     }
   }
 
@@ -173,7 +173,7 @@ export class SpendingTable {
       const mine = this.#cache.get(`${scope}\n${currency}`);
       if (mine !== undefined) mine.frozen = undefined;
       this.#sql.thaw.run(scope, currency);
-      this.#sql.note.run(this.#row(), scope, currency, "thaw", "", now, by, reason);
+      this.#sql.note.run(this.#numbers.row(), scope, currency, "thaw", "", now, by, reason);
     }
     return currencies;
   }
@@ -241,7 +241,7 @@ export class SpendingTable {
     for (const [scope, starts] of startsOf(String(row["starts"]))) {
       const account = this.account(scope, currency, now);
       this.#move(account, starts, result);
-      this.#sql.entry.run(this.#row(), scope, currency, kind, id, 0 - result.released, result.posted, now);
+      this.#sql.entry.run(this.#numbers.row(), scope, currency, kind, id, 0 - result.released, result.posted, now);
       if (result.overrun > 0) this.#overrun(account, id, { held: result.released, posted: result.posted }, how.caps, now);
     }
     if (this.#open !== undefined) this.#open--;
@@ -276,7 +276,7 @@ export class SpendingTable {
     const reason = `${id} cost ${cost}, with a hold of ${aside}`;
     account.frozen = { since: now, reason };
     this.#sql.freeze.run(scope, currency, now, reason);
-    this.#sql.note.run(this.#row(), scope, currency, "freeze", id, now, "retinue", reason);
+    this.#sql.note.run(this.#numbers.row(), scope, currency, "freeze", id, now, "retinue", reason);
   }
 
   /** Merges old entries into one sum per account, so that the books still balance without them. */
@@ -286,7 +286,7 @@ export class SpendingTable {
     const sums = this.#sql.oldSums.all(last);
     const { changes } = this.#sql.dropEntries.run(last);
     for (const row of sums)
-      this.#sql.entry.run(this.#row(), String(row["scope"]),
+      this.#sql.entry.run(this.#numbers.row(), String(row["scope"]),
         String(row["currency"]),
         "carried",
         "",

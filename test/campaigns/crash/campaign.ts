@@ -27,7 +27,7 @@ import { begin, type Life } from "./life.ts";
 import { NO_FAULTS, openProxy, type FaultProxy, type Mishaps, type ProxyFaults } from "./proxy.ts";
 import { talk, type Talk } from "./talk.ts";
 import { judge, type Verdict } from "./verdict.ts";
-import { HANDLES, PATIENT, TIMING } from "./victim.ts";
+import { HANDLES, PATIENT, SESSION_TIMEOUT_MS, TIMING } from "./victim.ts";
 
 export interface CampaignOptions {
   readonly kills: number;
@@ -72,6 +72,8 @@ interface Dead {
 const WORST: ProxyFaults = { delayMs: 15, resets: 0.02, slices: 0.05, late: 0.02, swallowed: 0.02, lateMs: 2 * TIMING.deadlineMs };
 /** Shares of lives before whose end the server cuts the connections, or crashes. */
 const CUT = 0.2;
+/** Share of lives that are stopped until another process has their store, and then go on. */
+const FROZEN = 0.1;
 const CRASHED = 0.05;
 const LONGEST_TRACED_MS = 600;
 const HEAL_MS = 120_000;
@@ -158,7 +160,8 @@ async function atRandom(stage: Stage, { kills, power, server, onKill }: Campaign
       tally.stops++;
       await stopped(life, random);
     }
-    if (server !== undefined) await disturbed(server, settings, random);
+    if (server !== undefined && random.next() < FROZEN) await frozen(life, stage);
+    else if (server !== undefined) await disturbed(server, settings, random);
     life.kill("SIGKILL");
     await life.ended;
     if (!(await life.began)) tally.early++;
@@ -173,6 +176,20 @@ async function stopped(life: Life, random: Random): Promise<void> {
   await waited(random.int(LONGEST_STOP_MS));
   life.kill("SIGCONT");
   await waited(random.int(100));
+}
+
+/** A process is stopped for so long that another one takes over; then it goes on, beside that one, and ends. */
+async function frozen(life: Life, { settings, told, random, network }: Stage): Promise<void> {
+  life.kill("SIGSTOP");
+  const next = begin(settings, [], told.hear);
+  await Promise.race([next.began, waited(2 * SESSION_TIMEOUT_MS)]);
+  await didSomething(network);
+  life.kill("SIGCONT");
+  await waited(random.int(LONGEST_STOP_MS));
+  life.kill("SIGKILL");
+  await waited(random.int(LONGEST_STOP_MS));
+  next.kill("SIGKILL");
+  await next.ended;
 }
 
 /** Sometimes the server ends the process's connections, or crashes; the process works or stands there for a while before it is killed. */

@@ -15,7 +15,7 @@ import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { parseStoreAddress } from "../../../src/config/store-address.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { PATIENT, TIMING, victims } from "./victim.ts";
+import { PATIENT, SESSION_TIMEOUT_MS, TIMING, victims } from "./victim.ts";
 
 export interface DriverSettings {
   /** For files of this process. */
@@ -99,6 +99,7 @@ const store = await openStore(parseStoreAddress(settings.store, settings.folder)
   lateLandingMs: profile.timing.lateLandingMs,
   onOpened: (found) => void (differences = found),
   standBy: PATIENT,
+  sessionTimeoutMs: SESSION_TIMEOUT_MS,
   onCommitted: () => void (++commits % COMPARED_EVERY === 0 && compare()),
 });
 const transport = createTransport({ clock });
