@@ -11,7 +11,7 @@ import { livePacer } from "../../src/limits/pacing.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
-import { openPostgresStore } from "../../src/store/postgres/store.ts";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
@@ -27,9 +27,9 @@ const profile = resolveProfile({
 });
 const common = { clock, random, lateLandingMs: profile.timing.lateLandingMs };
 const store =
-  postgres === undefined
+  typeof postgres !== "string"
     ? openSqliteStore({ path: join(String(folder), "store.sqlite"), ...common })
-    : await openPostgresStore({ address: parsePostgresAddress(String(postgres), String(folder)), ...common });
+    : await openPostgresStore({ address: parsePostgresAddress(postgres, String(folder)), ...common });
 const transport = createTransport({ clock });
 const secret = new Secret(SECRET);
 const runtime = createRuntime({

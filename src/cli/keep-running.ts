@@ -20,7 +20,7 @@ export async function keepRunning(
 ): Promise<ExitCode> {
   const { clock } = context;
   let plan = first;
-  for (let failures = 0; ; ) {
+  for (let failures = 0; ;) {
     const stage = openStage(context, leftMs(clock, endsAt));
     try {
       return await run(stage, plan);

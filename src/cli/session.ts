@@ -118,7 +118,10 @@ function standByOf({ context: { out, clock }, lifetime }: Stage): StandBy {
   return {
     signal: ended.signal,
     waiting: (owner) =>
-      out.progress({ type: "standby", at: clock.now(), owner }, `${owner} works on this store: this process stands by, and takes over when it ends`),
+      out.progress(
+        { type: "standby", at: clock.now(), owner },
+        `${owner} works on this store: this process stands by, and takes over when it ends`,
+      ),
   };
 }
 

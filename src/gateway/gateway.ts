@@ -260,12 +260,7 @@ async function sendAdmitted(options: GatewayParts, request: GatewayRequest, by: 
     const held = heldBack(options, request, isWrite);
     if (held !== undefined) return held;
     const release = examining === undefined ? breakers.claim(handle, call.operation, isWrite) : undefined;
-    let admission: Admission;
-    try {
-      admission = await store.admit(admitFor(options, request, by.key), decide);
-    } finally {
-      release?.();
-    }
+    const admission = await store.admit(admitFor(options, request, by.key), decide).finally(() => release?.());
     if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
     // The network refused the key while the admission was written.
     if (isKeyRefused(request)) {

@@ -16,7 +16,12 @@ export interface RunLab {
   readonly root: string;
   readonly network: LocalNetwork;
   /** Starts `retinue run` on the store in this file (default: in the lab's folder), or of this address; with quiet periods of 200 ms. */
-  run(options?: { readonly store?: string; readonly address?: string; readonly args?: readonly string[] } & Pick<StartOptions, "under" | "env">): Process;
+  run(
+    options?: { readonly store?: string; readonly address?: string; readonly args?: readonly string[] } & Pick<
+      StartOptions,
+      "under" | "env"
+    >,
+  ): Process;
   /** Posts by somebody else, and gives the post's id. */
   news(text: string): Promise<string>;
   /** What the specialist did, by the network's own record. */

@@ -77,4 +77,5 @@ async function addByOthers(store: Store, now: number): Promise<void> {
   store.endHold({ id: "model:1", actual: 900, caps: [], now });
   await store.salt(() => "a salt");
   while (await store.rollUp());
+  if ((await store.reads.overview(now)).size === 0) throw new Error("people see nothing of it");
 }

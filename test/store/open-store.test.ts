@@ -47,7 +47,16 @@ async function lab(context: TestContext): Promise<Lab> {
 }
 
 const arrival = (id: string, payload: object = {}) => ({
-  events: [{ specialist: scout, id: eventId("post.created", id), kind: "post.created", payload: { id, ...payload }, via: "poll", hops: 0 } as const],
+  events: [
+    {
+      specialist: scout,
+      id: eventId("post.created", id),
+      kind: "post.created",
+      payload: { id, ...payload },
+      via: "poll",
+      hops: 0,
+    } as const,
+  ],
 });
 
 /** All rows of the copy and of the server, by table, as text. */
@@ -58,13 +67,28 @@ async function bothSides({ copy, rows }: Lab): Promise<{ readonly here: Map<stri
     for (const { name, columns } of tableShapes(db)) {
       const shown = columns.filter((column) => column !== "one");
       const asText = (row: Readonly<Record<string, unknown>>): string =>
-        JSON.stringify(shown.map((column) => (row[column] instanceof Uint8Array ? Buffer.from(row[column]).toString("hex") : row[column])), (_key, value: unknown) =>
-          typeof value === "bigint" ? Number(value) : value,
+        JSON.stringify(
+          shown.map((column) => (row[column] instanceof Uint8Array ? Buffer.from(row[column]).toString("hex") : row[column])),
+          (_key, value: unknown) => (typeof value === "bigint" ? Number(value) : value),
         );
       here.set(name, db.prepare(`SELECT * FROM ${name}`).all().map(asText).sort());
       const own = columns.includes("one") ? "WHERE process = (SELECT max(number) FROM retinue.process)" : "";
       const found = await rows(`SELECT ${shown.map((column) => `"${column}"`).join(", ")} FROM retinue."${name}" ${own}`);
-      there.set(name, found.map((row) => asText(Object.fromEntries(Object.entries(row).map(([column, value]) => [column, typeof value === "string" && /^-?\d+$/.test(value) && isNumber(db, name, column) ? Number(value) : value])))).sort());
+      there.set(
+        name,
+        found
+          .map((row) =>
+            asText(
+              Object.fromEntries(
+                Object.entries(row).map(([column, value]) => [
+                  column,
+                  typeof value === "string" && /^-?\d+$/.test(value) && isNumber(db, name, column) ? Number(value) : value,
+                ]),
+              ),
+            ),
+          )
+          .sort(),
+      );
     }
     return { here, there };
   } finally {
@@ -80,7 +104,7 @@ function isNumber(db: ReturnType<typeof openForReading>, table: string, column: 
 describe("a store on a server", () => {
   test("has every row of its working copy, after all kinds of work", { timeout: 60_000 }, async (context) => {
     const here = await lab(context);
-    const store = await here.open();
+    const store = await here.open({ readsBeside: true });
     await workedLife(store);
     await store.saveNetworkState({ put: [{ kind: "test", name: "a", data: {} }], drop: [] }, clock.now()); // all before it is stored then
     const sides = await bothSides(here);
@@ -95,7 +119,9 @@ describe("a store on a server", () => {
     await first.registerKey(scout, asKeyId("k1"), { limits: { perHour: 60, perDay: 600 }, floors: DEFAULT_FLOORS }, clock.now());
     await first.putEvents(arrival("p1"), clock.now());
     await first.stop("halt", "*", "because", clock.now());
-    await here.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()");
+    await here.rows(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()",
+    );
     const second = await here.open({ standBy: { waiting: () => undefined, signal: new AbortController().signal } });
     await second.recover(clock.now(), 0);
     expect((await second.putEvents(arrival("p1"), clock.now())).fresh).toEqual([]);
@@ -163,7 +189,9 @@ describe("a lost server", () => {
     const lost = Promise.withResolvers<Fatal>();
     const store = await here.open({ onLost: lost.resolve });
     await store.putEvents(arrival("p1"), clock.now());
-    await here.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()");
+    await here.rows(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()",
+    );
     expect(await lost.promise).toMatchObject({ code: "store_lost" });
     await expect(store.putEvents(arrival("p2"), clock.now())).rejects.toMatchObject({ code: "store_lost" });
     await expect(store.stop("halt", "*", "now", clock.now())).rejects.toMatchObject({ code: "store_lost" });

@@ -85,7 +85,8 @@ export class CommitGroups {
 
   /** Throws `Fatal` (`store_lost`) if another process may have the store by now, because this one was stopped: nothing may leave then. */
   requireCurrent(): void {
-    if (this.#heard.ageMs > this.#options.times.currentMs) throw this.#lose(`the server heard nothing of this process for ${Math.round(this.#heard.ageMs / SECOND)} s`);
+    if (this.#heard.ageMs > this.#options.times.currentMs)
+      throw this.#lose(`the server heard nothing of this process for ${Math.round(this.#heard.ageMs / SECOND)} s`);
   }
 
   close(): void {
@@ -129,7 +130,7 @@ export class CommitGroups {
   #statement(changes: RowChanges, given: readonly unknown[]): { text: string; values: unknown[]; name?: string } {
     const values: unknown[] = [...given];
     const parts: string[] = [];
-    for (const [table, { shape, rows }] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [table, { rows }] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const puts: Record<string, Cell | string>[] = [];
       const drops: Record<string, Cell | string>[] = [];
       for (const { key, row } of rows.values())

@@ -80,7 +80,5 @@ export function shardOf(
     const handle = other(table, row);
     return handle === undefined ? undefined : shards.ofSpecialist(handle);
   }
-  return "key" in place
-    ? shards.ofKey(String(row[place.key]) as KeyId)
-    : shards.ofSpecialist(asHandle(String(row[place.specialist])));
+  return "key" in place ? shards.ofKey(String(row[place.key]) as KeyId) : shards.ofSpecialist(asHandle(String(row[place.specialist])));
 }

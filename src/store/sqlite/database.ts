@@ -26,6 +26,8 @@ export interface OpenDatabase {
     committed(): void;
     /** Resolves when nothing can be stored there any longer. */
     readonly failure: Promise<Fatal>;
+    /** The file of the copy, for readers beside the process; undefined in memory. */
+    readonly path: string | undefined;
   };
   /** True for a copy in memory, which may be changed: its file stays as it is. */
   readonly isCopy?: boolean;

@@ -36,7 +36,11 @@ export interface DeliveryTables {
   readonly numbers: Numbers;
 }
 
-export function createDeliveries(db: DatabaseSync, commits: Commits, { insertEvent, hasRoomForEvents, numbers }: DeliveryTables): Deliveries {
+export function createDeliveries(
+  db: DatabaseSync,
+  commits: Commits,
+  { insertEvent, hasRoomForEvents, numbers }: DeliveryTables,
+): Deliveries {
   const due = db.prepare(`
     SELECT seq, id, kind, body, received_at, attempts FROM delivery
     WHERE specialist = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT 0 + ?`);
@@ -127,7 +131,8 @@ function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn, hasRoomF
     const note = end?.note?.slice(0, MAX_NOTE_LENGTH) ?? null;
     const state = end?.state ?? "ready";
     const inserted =
-      insert.run(numbers.row(), specialist, id, kind, scheme, isKept ? body : null, now, state, note, end === undefined ? null : now).changes === 1;
+      insert.run(numbers.row(), specialist, id, kind, scheme, isKept ? body : null, now, state, note, end === undefined ? null : now)
+        .changes === 1;
     if (!inserted) return { kind: "known" };
     if (end !== undefined) {
       if (isKept) leftovers.add(specialist, kind, body.byteLength);

@@ -23,6 +23,8 @@ export interface Foundation {
   readonly numbers: Numbers;
   /** Undefined without a file of its own. */
   readonly path: string | undefined;
+  /** The file that readers beside the process open. */
+  readonly readPath: string | undefined;
   readonly rows: FactRows;
   readonly present: Present;
   readonly told: Loaded["told"];
@@ -68,25 +70,10 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     dues.forgetAll();
     deliveries.forget();
   };
-  const commits = new Commits(db, {
-    soon: (run) => clock.soon(run),
-    sync: database.sync,
-    readOnly,
-    isVolatile: database.elsewhere !== undefined,
-    onRollback: forget,
-    onCommit: () => folding.atCommit(clock.monotonic()),
-    onCommitted() {
-      database.checkpoints?.committed(clock.monotonic());
-      database.elsewhere?.committed();
-      options.onCommitted?.();
-    },
-    onLost(error) {
-      forget();
-      options.onLost?.(error);
-    },
+  const commits = createCommits(database, options, {
+    forget,
+    atCommit: () => folding.atCommit(clock.monotonic()),
   });
-  void database.damage?.then((verdict) => verdict !== undefined && commits.fail(lostToDamage(verdict)));
-  void database.elsewhere?.failure.then((error) => commits.fail(error));
   const log = createLog(db, { present, commits, numbers, observe: options.observe });
   const folding = createFolding(db, { present, flushQuota: () => quota.flush(), flushCounts: () => deliveries.flushCounts() });
   const foldNow = (): void => {
@@ -104,6 +91,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     db,
     numbers,
     path,
+    readPath: path ?? database.elsewhere?.path,
     rows,
     present,
     told,
@@ -117,6 +105,34 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     deliveries,
     close,
   };
+}
+
+/** Groups the commits of an open file. `forget` drops what was cached of rows. */
+function createCommits(
+  database: OpenDatabase,
+  { clock, readOnly, onCommitted, onLost }: SqliteStoreOptions,
+  { forget, atCommit }: { readonly forget: () => void; readonly atCommit: () => void },
+): Commits {
+  const commits = new Commits(database.db, {
+    soon: (run) => clock.soon(run),
+    sync: database.sync,
+    readOnly,
+    isVolatile: database.elsewhere !== undefined,
+    onRollback: forget,
+    onCommit: atCommit,
+    onCommitted() {
+      database.checkpoints?.committed(clock.monotonic());
+      database.elsewhere?.committed();
+      onCommitted?.();
+    },
+    onLost(error) {
+      forget();
+      onLost?.(error);
+    },
+  });
+  void database.damage?.then((verdict) => verdict !== undefined && commits.fail(lostToDamage(verdict)));
+  void database.elsewhere?.failure.then((error) => commits.fail(error));
+  return commits;
 }
 
 function lostToDamage(verdict: string): Fatal {

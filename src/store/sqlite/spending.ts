@@ -286,7 +286,9 @@ export class SpendingTable {
     const sums = this.#sql.oldSums.all(last);
     const { changes } = this.#sql.dropEntries.run(last);
     for (const row of sums)
-      this.#sql.entry.run(this.#numbers.row(), String(row["scope"]),
+      this.#sql.entry.run(
+        this.#numbers.row(),
+        String(row["scope"]),
         String(row["currency"]),
         "carried",
         "",

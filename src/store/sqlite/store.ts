@@ -79,15 +79,15 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 }
 
 /** The reads of the process itself, and those for people: beside its work if the store has a file that others can read. */
-function createReads({ db, path, commits, present, foldNow }: Foundation, { clock, readsBeside = false }: SqliteStoreOptions) {
+function createReads({ db, readPath, commits, present, foldNow }: Foundation, { clock, readsBeside = false }: SqliteStoreOptions) {
   const table = createReadTable(db);
   const readHere: Read = async (name, given) => {
     foldNow();
     return readIn(table, name, given);
   };
   const here = createPeopleReads(readHere, present);
-  if (!readsBeside || path === undefined) return { here, reads: here, reader: undefined };
-  const reader = new Reader({ path, clock });
+  if (!readsBeside || readPath === undefined) return { here, reads: here, reader: undefined };
+  const reader = new Reader({ path: readPath, clock });
   const readBeside: Read = async (name, given) => {
     foldNow();
     if (!commits.lost) await commits.committed(); // another connection sees nothing earlier

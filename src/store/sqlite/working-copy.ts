@@ -17,9 +17,9 @@ import { checkVersion, migrate } from "./schema.ts";
 /** The place where the rows of a working copy are kept. */
 export interface Elsewhere {
   /** Called after each commit. */
-  committed(): void;
+  readonly committed: () => void;
   /** Resolves when everything committed before is kept. */
-  sync(): Promise<void>;
+  readonly sync: () => Promise<void>;
   readonly failure: Promise<Fatal>;
 }
 
@@ -82,7 +82,13 @@ export function openWorkingCopy(path: string): WorkingCopy {
       const row = holder.get(key);
       return row === undefined ? undefined : (maybeText(row, "handle") as Handle | undefined);
     },
-    database: ({ committed, sync, failure }) => ({ db, sync, checkpoints: undefined, elsewhere: { committed, failure }, close }),
+    database: ({ committed, sync, failure }) => ({
+      db,
+      sync,
+      checkpoints: undefined,
+      elsewhere: { committed, failure, path: path === MEMORY ? undefined : path },
+      close,
+    }),
     asRead: () => ({ db, sync: undefined, checkpoints: undefined, close }),
     close,
   };
@@ -94,9 +100,7 @@ function removeFiles(path: string): void {
 
 function insertAll(db: DatabaseSync, { name, columns }: TableShape, rows: Iterable<Row>): void {
   // Counts of intents are rows of their own, which are loaded as well.
-  const insert = db.prepare(
-    `INSERT OR REPLACE INTO main.${name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
-  );
+  const insert = db.prepare(`INSERT OR REPLACE INTO main.${name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`);
   db.exec("BEGIN");
   for (const row of rows) insert.run(...columns.map((column) => row[column] ?? null));
   db.exec("COMMIT");
@@ -109,7 +113,8 @@ function createOwners(db: DatabaseSync): WorkingCopy["specialistOf"] {
   const run = one("SELECT specialist FROM main.run WHERE seq = ?");
   const attempt = one("SELECT specialist FROM main.attempt WHERE seq = ?");
   const intent = one("SELECT specialist FROM main.intent WHERE seq = ?");
-  const ofIntent = (seq: Row[string] | undefined = null): Row | undefined => intent.get(seq) ?? run.get(Math.floor(Number(seq) / INTENTS_OF_RUN));
+  const ofIntent = (seq: Row[string] | undefined = null): Row | undefined =>
+    intent.get(seq) ?? run.get(Math.floor(Number(seq) / INTENTS_OF_RUN));
   const find = (table: string, row: Row): Row | undefined => {
     switch (table) {
       case "answer":

@@ -9,7 +9,7 @@ import type { Handle, KeyId } from "../../core/ids.ts";
 import { readVersion } from "../../core/version.ts";
 import type { Row } from "../sqlite/columns.ts";
 import { MEMORY } from "../sqlite/database.ts";
-import type { OpenStoreOptions } from "../open-store.ts";
+import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
 import { openWorkingCopy, type WorkingCopy } from "../sqlite/working-copy.ts";
 import type { Store } from "../store.ts";
@@ -17,14 +17,18 @@ import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
 import { columnsOf, CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { sessionTimes, takeStore, writerSettings, type SessionTimes } from "./ownership.ts";
+import { sessionTimes, takeStore, writerSettings, type SessionTimes, type StandBy } from "./ownership.ts";
 import { ROW_PLACES, type ShardMap } from "./row-places.ts";
-import { migratePostgres } from "./schema.ts";
+import { migratePostgres } from "./postgres-schema.ts";
 
 export const SHARDS = 1_024;
 
-export interface PostgresStoreOptions extends OpenStoreOptions {
+export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | "database" | "numbers" | "blocking"> {
   readonly address: PostgresAddress;
+  /** Waits while another process has the store. Default: it is refused. */
+  readonly standBy?: StandBy;
+  /** Time after which the server ends the session of a process that is silent. Default 16 s. */
+  readonly sessionTimeoutMs?: number;
 }
 
 /** Throws `Retryable` or `Misconfigured` if the server cannot be used, and `Retryable` (`store_in_use`) while another process has the store. */
@@ -34,7 +38,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const times = sessionTimes(options.sessionTimeoutMs);
   const connection = await openConnection({ address, purpose: "writer", settings: writerSettings(times) });
   try {
-    await checkServer(connection, address);
+    await checkServer(connection, address, () => openConnection({ address, purpose: "check" }));
     await migratePostgres(connection, schema);
     if (readOnly !== undefined) return await openForReading(connection, options);
     await takeStore(connection, schema, standBy);
@@ -129,7 +133,10 @@ async function loadAll(
     const text = `SELECT ${columnsOf(shape).columns.join(", ")} FROM ${schema}.${name}${where}`;
     const rows = await connection.query({ text, values: own ? [process ?? Number.MAX_SAFE_INTEGER] : [] });
     if (name === "quota_key") for (const row of rows) keys.set(String(row["key_id"]) as KeyId, Number(row["shard"]));
-    copy.load(name, rows.map((row) => (own ? { one: 1, ...row } : row) as Row));
+    copy.load(
+      name,
+      rows.map((row) => (own ? { one: 1, ...row } : row) as Row),
+    );
   }
   return keys;
 }

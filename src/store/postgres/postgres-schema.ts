@@ -1,10 +1,10 @@
 /** The schema in PostgreSQL: its version, and the numbered migrations, each once and under a lock. */
 import { Misconfigured } from "../../core/errors.ts";
 import type { PostgresConnection } from "./open-connection.ts";
-import { START } from "./migrations/0001-start.ts";
+import { TABLES } from "./migrations/0001-tables.ts";
 
 /** In order; a released one never changes. The number of applied ones is the schema's version. */
-const MIGRATIONS: readonly string[] = [START];
+const MIGRATIONS: readonly string[] = [TABLES];
 
 export const POSTGRES_SCHEMA_VERSION = MIGRATIONS.length;
 
