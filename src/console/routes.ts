@@ -100,6 +100,7 @@ function addReads(app: FastifyInstance, { access, status, guardian, runtime, clo
       guardian.events(
         defined({ handle: paramOf(request, "handle"), before: query.whole("before"), limit: query.whole("limit") ?? PAGE_SIZE }),
       ),
+    "/api/specialists/:handle/jobs": (_query, request) => guardian.jobs({ handle: paramOf(request, "handle") }),
     "/api/specialists/:handle/feed": (query, request) =>
       guardian.inbox({ handle: paramOf(request, "handle"), limit: Math.min(query.whole("limit") ?? MAX_INBOX, MAX_INBOX) }),
     "/api/log": (query) =>

@@ -177,6 +177,7 @@ function hostileGuardian(): Guardian {
     orders: async () => ({ entries: [poisoned(ORDER, ["from"])], next: 1, total: 2 }),
     inbox: async () => [],
     events: async () => ({ entries: [poisoned(timelineEvent(WORD, AT), ["state", "outcome"])], next: 1, total: 2 }),
+    jobs: async () => ({ columns: [] }),
     usage: async () => ({ hours: [] }),
     log: async () => page([failureEntry(WORD, AT), ...STATES.map((state) => ({ ...ENTRY, state }))]),
     deliveries: async () => ({ entries: [poisoned(DELIVERY)], next: 1 }),
