@@ -8,6 +8,7 @@ import { SECOND } from "../../../src/core/units.ts";
 import { SOON, useBrowser } from "../../harness/browser.ts";
 import { approval, busyWeek, HASH, needsOf, specialist } from "../../harness/page-answers.ts";
 import { openDesk } from "../../harness/page-desk.ts";
+import { JOBS, STANDING } from "../../harness/page-jobs.ts";
 import { faultsOf, opened, VIEWS } from "../../harness/page-views.ts";
 import { FORGED, HOSTILE, poisoned, steered } from "../../harness/hostile.ts";
 import { PAGE_FOLDER } from "../../harness/present-page.ts";
@@ -73,7 +74,7 @@ test("texts of others are texts: no markup, no direction, no hidden character, a
   const desk = await openDesk({
     ...week,
     "/api/needs": needsOf([approval("a", html), approval("b", "x".repeat(1_000_000))]),
-    "/api/specialists/scribe": busyWeek()["/api/specialists/scribe"] ?? {},
+    "/api/specialists/scribe": { ...busyWeek()["/api/specialists/scribe"], standing: poisoned(STANDING) },
   });
   desk.answers["/api/specialists"] = {
     at: 1,
@@ -95,6 +96,78 @@ test("texts of others are texts: no markup, no direction, no hidden character, a
   expect((await tab.locator("main").innerText()).length).toBeLessThan(10_000);
   await all.click();
   await expect.poll(async () => (await tab.locator("bdi.whole").textContent())?.length, SOON).toBe(1_000_000);
+});
+
+test("the jobs of a specialist are a board with the number of all; a title is text, and a megabyte of it stands behind a button", async () => {
+  const html = `<script>window.owned = 1</script>${HOSTILE}`;
+  const [applied, ...others] = JOBS.columns;
+  const jobs = [html, "x".repeat(1_000_000)].map((title, n) => ({ id: `job_${n}`, title, since: 1, followed: true }));
+  const columns = [{ state: "applied", count: 31, jobs: [...jobs, ...(applied?.jobs ?? [])] }, ...others];
+  const desk = await openDesk({ ...busyWeek(), "/api/specialists/scribe/jobs": { columns } });
+  const tab = await open({ viewport: PHONE });
+  await opened(tab, desk, VIEWS.jobs);
+  const heads = (await tab.locator(".board-column h2").allTextContents()).map((text) => text.trim());
+  expect(heads).toEqual(["applied 31", "assigned 2", "submitted 1", "paid 112"]);
+  const cards = await tab.locator(".job").allInnerTexts();
+  expect(cards[0]).toContain("<script>window.owned");
+  expect(await tab.evaluate("[window.owned, document.querySelectorAll('main script').length]")).toEqual([undefined, 0]);
+  expect(cards.join("").length).toBeLessThan(10_000);
+  await tab.getByRole("button", { name: "Show all 1,000,000 characters" }).waitFor();
+  expect(await overflowOf(tab)).toBe(0);
+  const [unnamed, forgotten, undelivered, late, paid] = ["job_50", "job_23", "job_42", "job_40", "job_27"].map((id) =>
+    cards.find((text) => text.includes(id)),
+  );
+  expect(unnamed).toMatch(/^job_50\n/);
+  expect(forgotten).toContain("no longer followed");
+  for (const word of ["not delivered", "the deliverable is too long", "reward 12.5", "due in 4h"]) expect(undelivered).toContain(word);
+  expect(late).toContain("was due 1h ago");
+  expect(paid).not.toMatch(/due|followed/);
+  expect(await tab.locator("main").innerText()).toContain("and 26 older");
+});
+
+test("by keyboard alone: from a job to the part of the timeline where its last action was decided", async () => {
+  const asked: string[] = [];
+  const desk = await openDesk({
+    ...busyWeek(),
+    "/api/specialists/scribe/events": (query) => (asked.push(query.toString()), { entries: [], total: 0 }),
+  });
+  const tab = await open();
+  await opened(tab, desk, VIEWS.specialist);
+  await tab.getByRole("link", { name: "Jobs", exact: true }).focus();
+  await tab.keyboard.press("Enter");
+  await tab.locator(".board").waitFor();
+  for (let n = 0; n < 20 && (await tab.locator(".job :focus").count()) === 0; n++) await tab.keyboard.press("Tab");
+  expect(await tab.locator(":focus").textContent()).toBe("Timeline");
+  await tab.keyboard.press("Enter");
+  await expect.poll(() => asked.at(-1), SOON).toBe("before=31&limit=25");
+});
+
+test("a standing shows what the present tier and trust permit beside the others, and says so where nothing is known", async () => {
+  const week = busyWeek();
+  const desk = await openDesk(week);
+  const tab = await open();
+  await opened(tab, desk, VIEWS.standing);
+  expect((await tab.getByRole("row").allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual([
+    "Name An hour A day Does not permit",
+    "free 60 500 jobs.create, communities.create",
+    "starter now 300 5,000 communities.create",
+    "pro 10,000 no limit nothing that its profile states",
+    "Name From reputation Does not permit",
+    "newcomer now not stated jobs.create, posts.vote",
+    "member 10 posts.vote",
+    "trusted 50 nothing that its profile states",
+  ]);
+  const main = tab.locator("main");
+  for (const [standing, said] of [
+    [{ ...STANDING, trust: undefined }, "Not shown by this network"],
+    [{ ...STANDING, trust: { tiers: [] } }, "The network has not reported it yet."],
+    [{ ...STANDING, trust: { tiers: [], reported: { trust: "member", since: 1, lookAt: 1 } } }, "not shown by this network"],
+    [undefined, "It does not run here"],
+  ] as const) {
+    desk.answers["/api/specialists/scribe"] = { ...week["/api/specialists/scribe"], standing };
+    desk.change({ handles: ["scribe"] });
+    await expect.poll(() => main.innerText(), SOON).toContain(said);
+  }
 });
 
 test("a thousand specialists are a list of few elements, and the last one is reached by scrolling", async () => {
