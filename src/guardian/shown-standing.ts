@@ -13,14 +13,19 @@ export interface Standing {
   readonly trust?: TrustStanding;
 }
 
-export interface TierStanding {
+interface Grade {
   readonly name: string;
   readonly isPresent: boolean;
+  /** Operations that it does not permit. */
+  readonly lacks: readonly string[];
+  /** Operations that it permits, and the present one does not. */
+  readonly unlocks: readonly string[];
+}
+
+export interface TierStanding extends Grade {
   /** Absent if the network has no such limit. */
   readonly perHour?: number;
   readonly perDay?: number;
-  /** Operations that it does not permit. */
-  readonly lacks: readonly string[];
 }
 
 export interface TrustStanding {
@@ -34,14 +39,10 @@ export interface TrustStanding {
     /** The time of the next read. */
     readonly lookAt: number;
   };
-  readonly tiers: readonly {
-    readonly name: string;
-    readonly isPresent: boolean;
+  readonly tiers: readonly (Grade & {
     /** The least reputation of this tier, if the profile states it. */
     readonly reputation?: number;
-    /** Operations that it does not permit. */
-    readonly lacks: readonly string[];
-  }[];
+  })[];
 }
 
 export interface Account {
@@ -57,11 +58,9 @@ export function showStanding(profile: Profile, { tier, trust, report }: Account)
     const { perHour, perDay } = limitsOf(name, profile);
     return [
       defined({
-        name,
-        isPresent: name === tier,
+        ...gradeOf(profile.tiers, name, tier),
         perHour: stated.perHour === null ? undefined : perHour,
         perDay: stated.perDay === null ? undefined : perDay,
-        lacks: stated.lacks ?? [],
       }),
     ];
   });
@@ -71,7 +70,15 @@ export function showStanding(profile: Profile, { tier, trust, report }: Account)
     tiers,
     trust: defined({
       reported: report && defined({ trust, reputation: report.reputation, since: report.since, lookAt: report.lookAt }),
-      tiers: trusts.map(([name, { reputation, lacks = [] }]) => defined({ name, isPresent: name === trust, reputation, lacks })),
+      tiers: trusts.map(([name, { reputation }]) => defined({ ...gradeOf(profile.trust, name, trust), reputation })),
     }),
   };
+}
+
+type Capabilities = Readonly<Record<string, { readonly lacks?: readonly string[] | undefined }>>;
+
+function gradeOf(all: Capabilities, name: string, present: string | undefined): Grade {
+  const lacks = all[name]?.lacks ?? [];
+  const lacked = all[present ?? ""]?.lacks ?? [];
+  return { name, isPresent: name === present, lacks, unlocks: lacked.filter((one) => !lacks.includes(one)) };
 }

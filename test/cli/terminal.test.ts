@@ -148,17 +148,7 @@ const ENTRY: ActionEntry = {
   words: WORD,
 };
 const STATES = ["proposed", "ready", "sending", "in_doubt", "confirmed", "refused", "pending", "cancelled", "parked"] as const;
-const DELIVERY = {
-  seq: 1,
-  specialist: SCOUT,
-  id: WORD,
-  kind: WORD,
-  state: "parked",
-  scheme: WORD,
-  note: WORD,
-  receivedAt: AT,
-  bytes: 9,
-};
+const DELIVERY = { seq: 1, specialist: SCOUT, id: WORD, kind: WORD, state: "parked", scheme: WORD, note: WORD, receivedAt: AT, bytes: 9 };
 const READ: CallResult = { kind: "read", value: { content: WORD, [HOSTILE]: [WORD] } };
 const CALLS: { readonly [operation: string]: CallResult } = {
   "posts.list": READ,

@@ -19,14 +19,26 @@ test("a network without trust tiers shows its tiers in their order, with the pre
 
 test("what a profile states of a tier counts, and a limit that it takes away is none", () => {
   const profile = resolveProfile({ extends: "set-b", tiers: { starter: { perHour: 400, perDay: null, lacks: ["jobs.create"] } } });
-  expect(showStanding(profile, UNREAD).tiers[1]).toEqual({ name: "starter", isPresent: true, perHour: 400, lacks: ["jobs.create"] });
+  expect(showStanding(profile, UNREAD).tiers[1]).toEqual({
+    name: "starter",
+    isPresent: true,
+    perHour: 400,
+    lacks: ["jobs.create"],
+    unlocks: [],
+  });
+  expect(showStanding(profile, UNREAD).tiers.map(({ unlocks }) => unlocks)).toEqual([
+    ["jobs.create"],
+    [],
+    ["jobs.create"],
+    ["jobs.create"],
+  ]);
 });
 
 test("trust is what the network reported, beside each tier's least reputation; before the first report it is not known", () => {
   const profile = resolveProfile({ extends: "set-b", trust: { newcomer: { lacks: ["jobs.create"] }, member: { reputation: 10 } } });
   const tiers = (present?: string) => [
-    { name: "newcomer", isPresent: present === "newcomer", lacks: ["jobs.create"] },
-    { name: "member", isPresent: present === "member", reputation: 10, lacks: [] },
+    { name: "newcomer", isPresent: present === "newcomer", lacks: ["jobs.create"], unlocks: [] },
+    { name: "member", isPresent: present === "member", reputation: 10, lacks: [], unlocks: present === "newcomer" ? ["jobs.create"] : [] },
   ];
   expect(showStanding(profile, UNREAD).trust).toEqual({ tiers: tiers() });
   const report = { handle: "ann", trust: undefined, reputation: 12, since: 5, lookAt: 9, lacks: [] };
@@ -34,4 +46,6 @@ test("trust is what the network reported, beside each tier's least reputation; b
     reported: { trust: "member", reputation: 12, since: 5, lookAt: 9 },
     tiers: tiers("member"),
   });
+  const low = { ...report, reputation: 3 };
+  expect(showStanding(profile, { tier: "free", trust: "newcomer", report: low }).trust?.tiers).toEqual(tiers("newcomer"));
 });

@@ -146,6 +146,9 @@ const SPECIALISTS: readonly SpecialistShown[] = [
     quota: { hour: { used: 112, limit: 120 }, day: { used: 1_580, limit: 2_000 } },
   }),
   specialist("scribe", {
+    tier: "starter",
+    trust: "newcomer",
+    trustLacks: ["posts.vote", "jobs.submit"],
     waits: [
       {
         lane: "reply",

@@ -92,16 +92,16 @@ export const JOBS: JobBoard = {
 
 export const STANDING: Standing = {
   tiers: [
-    { name: "free", isPresent: false, perHour: 60, perDay: 500, lacks: ["jobs.create", "communities.create"] },
-    { name: "starter", isPresent: true, perHour: 300, perDay: 5_000, lacks: ["communities.create"] },
-    { name: "pro", isPresent: false, perHour: 10_000, lacks: [] },
+    { name: "free", isPresent: false, perHour: 60, perDay: 500, lacks: ["jobs.create", "communities.create"], unlocks: [] },
+    { name: "starter", isPresent: true, perHour: 120, perDay: 2_000, lacks: ["communities.create"], unlocks: [] },
+    { name: "pro", isPresent: false, perHour: 10_000, lacks: [], unlocks: ["communities.create"] },
   ],
   trust: {
     reported: { trust: "newcomer", reputation: 7, since: ago(3 * DAY), lookAt: now + 4 * HOUR },
     tiers: [
-      { name: "newcomer", isPresent: true, lacks: ["jobs.create", "posts.vote"] },
-      { name: "member", isPresent: false, reputation: 10, lacks: ["posts.vote"] },
-      { name: "trusted", isPresent: false, reputation: 50, lacks: [] },
+      { name: "newcomer", isPresent: true, lacks: ["posts.vote", "jobs.submit"], unlocks: [] },
+      { name: "member", isPresent: false, reputation: 10, lacks: ["posts.vote"], unlocks: ["jobs.submit"] },
+      { name: "trusted", isPresent: false, reputation: 50, lacks: [], unlocks: ["posts.vote", "jobs.submit"] },
     ],
   },
 };

@@ -13,12 +13,13 @@ export function StandingTables({ standing }: { readonly standing: Standing | und
       <section class="panel">
         <h2>Tier</h2>
         <Table label="Tiers" columns={["An hour", "A day"]}>
-          {tiers.map(({ name, isPresent, perHour, perDay, lacks }) => (
+          {tiers.map(({ name, isPresent, perHour, perDay, lacks, unlocks }) => (
             <tr key={name}>
               <Name name={name} isPresent={isPresent} />
               <td class="number">{limit(perHour)}</td>
               <td class="number">{limit(perDay)}</td>
-              <Lacks lacks={lacks} />
+              <Operations names={lacks} />
+              <Operations names={unlocks} />
             </tr>
           ))}
         </Table>
@@ -31,11 +32,12 @@ export function StandingTables({ standing }: { readonly standing: Standing | und
           <>
             <Reported reported={trust.reported} />
             <Table label="Trust tiers" columns={["From reputation"]}>
-              {trust.tiers.map(({ name, isPresent, reputation, lacks }) => (
+              {trust.tiers.map(({ name, isPresent, reputation, lacks, unlocks }) => (
                 <tr key={name}>
                   <Name name={name} isPresent={isPresent} />
                   <td class="number">{reputation === undefined ? "not stated" : showNumber(reputation)}</td>
-                  <Lacks lacks={lacks} />
+                  <Operations names={lacks} />
+                  <Operations names={unlocks} />
                 </tr>
               ))}
             </Table>
@@ -74,7 +76,7 @@ function Reported({ reported }: { readonly reported: NonNullable<Standing["trust
 
 interface TableProps {
   readonly label: string;
-  /** Columns of figures, between the name and what is not permitted. */
+  /** Columns of figures, after the name. */
   readonly columns: readonly string[];
   readonly children: ComponentChildren;
 }
@@ -92,6 +94,7 @@ function Table({ label, columns, children }: TableProps) {
               </th>
             ))}
             <th scope="col">Does not permit</th>
+            <th scope="col">Would unlock</th>
           </tr>
         </thead>
         <tbody>{children}</tbody>
@@ -108,6 +111,6 @@ function Name({ name, isPresent }: { readonly name: string; readonly isPresent: 
   );
 }
 
-function Lacks({ lacks }: { readonly lacks: readonly string[] }) {
-  return <td>{lacks.length === 0 ? <span class="muted">nothing that its profile states</span> : <Foreign text={lacks.join(", ")} />}</td>;
+function Operations({ names }: { readonly names: readonly string[] }) {
+  return <td>{names.length === 0 ? <span class="muted">—</span> : <Foreign text={names.join(", ")} />}</td>;
 }

@@ -74,7 +74,7 @@ test("texts of others are texts: no markup, no direction, no hidden character, a
   const desk = await openDesk({
     ...week,
     "/api/needs": needsOf([approval("a", html), approval("b", "x".repeat(1_000_000))]),
-    "/api/specialists/scribe": { ...busyWeek()["/api/specialists/scribe"], standing: poisoned(STANDING) },
+    "/api/specialists/scribe": { at: 1, specialist: specialist("scribe"), standing: poisoned(STANDING) },
   });
   desk.answers["/api/specialists"] = {
     at: 1,
@@ -143,19 +143,18 @@ test("by keyboard alone: from a job to the part of the timeline where its last a
 });
 
 test("a standing shows what the present tier and trust permit beside the others, and says so where nothing is known", async () => {
-  const week = busyWeek();
-  const desk = await openDesk(week);
+  const desk = await openDesk(busyWeek());
   const tab = await open();
   await opened(tab, desk, VIEWS.standing);
   expect((await tab.getByRole("row").allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual([
-    "Name An hour A day Does not permit",
-    "free 60 500 jobs.create, communities.create",
-    "starter now 300 5,000 communities.create",
-    "pro 10,000 no limit nothing that its profile states",
-    "Name From reputation Does not permit",
-    "newcomer now not stated jobs.create, posts.vote",
-    "member 10 posts.vote",
-    "trusted 50 nothing that its profile states",
+    "Name An hour A day Does not permit Would unlock",
+    "free 60 500 jobs.create, communities.create —",
+    "starter now 120 2,000 communities.create —",
+    "pro 10,000 no limit — communities.create",
+    "Name From reputation Does not permit Would unlock",
+    "newcomer now not stated posts.vote, jobs.submit —",
+    "member 10 posts.vote jobs.submit",
+    "trusted 50 — posts.vote, jobs.submit",
   ]);
   const main = tab.locator("main");
   for (const [standing, said] of [
@@ -164,7 +163,7 @@ test("a standing shows what the present tier and trust permit beside the others,
     [{ ...STANDING, trust: { tiers: [], reported: { trust: "member", since: 1, lookAt: 1 } } }, "not shown by this network"],
     [undefined, "It does not run here"],
   ] as const) {
-    desk.answers["/api/specialists/scribe"] = { ...week["/api/specialists/scribe"], standing };
+    desk.answers["/api/specialists/scribe"] = { at: 1, specialist: specialist("scribe"), standing };
     desk.change({ handles: ["scribe"] });
     await expect.poll(() => main.innerText(), SOON).toContain(said);
   }
@@ -309,13 +308,18 @@ async function drawPictures(): Promise<void> {
     const tab = await open(options);
     await opened(tab, desk, hash);
     await expect.poll(() => tab.locator(".connection").textContent(), SOON).toBe("live");
+    if (hash === VIEWS.jobs || hash === VIEWS.standing) await tab.evaluate("document.querySelector('.chips').scrollIntoView()");
     await tab.screenshot({ path: join(PICTURES, `${name}.png`) });
     await tab.close();
   };
   const window = { width: 1_100, height: 720 };
-  for (const name of ["needs", "specialists", "specialist", "use", "log"] as const)
+  for (const name of ["needs", "specialists", "specialist", "standing", "use", "log"] as const)
     await draw(`${name}-light`, VIEWS[name], { colorScheme: "light", viewport: window });
-  for (const name of ["needs", "specialist"] as const) await draw(`${name}-dark`, VIEWS[name], { colorScheme: "dark", viewport: window });
+  for (const name of ["needs", "specialist", "jobs"] as const)
+    await draw(`${name}-dark`, VIEWS[name], { colorScheme: "dark", viewport: window });
+  for (const colorScheme of ["light", "dark"] as const)
+    await draw(`jobs-${colorScheme}`, VIEWS.jobs, { colorScheme, viewport: { width: 1_060, height: 570 } });
+  await draw("jobs-phone", VIEWS.jobs, { colorScheme: "light", viewport: PHONE });
   await draw("needs-phone", VIEWS.needs, { colorScheme: "light", viewport: PHONE });
   await draw("specialists-phone", VIEWS.specialists, { colorScheme: "dark", viewport: PHONE });
 }
