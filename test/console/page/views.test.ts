@@ -169,16 +169,20 @@ test("a standing shows what the present tier and trust permit beside the others,
   }
 });
 
-test("a thousand specialists are a list of few elements, and the last one is reached by scrolling", async () => {
+test.each([
+  ["a phone", { viewport: PHONE }],
+  ["a desk", {}],
+])("a thousand specialists are a list of few elements, and on %s one key leads to the last", async (_name, options) => {
   const rows = Array.from({ length: 1_000 }, (_, i) => specialist(`agent-${String(i).padStart(4, "0")}`));
   const desk = await openDesk({ ...busyWeek(), "/api/specialists": { at: 1, total: rows.length, rows } });
-  const tab = await open();
+  const tab = await open(options);
   await opened(tab, desk, VIEWS.specialists);
   await tab.getByText("agent-0000").waitFor();
   expect(await tab.locator("main *").count()).toBeLessThan(1_500);
   await tab.keyboard.press("End");
+  await expect.poll(() => tab.evaluate("scrollY + innerHeight - document.documentElement.scrollHeight"), SOON).toBeGreaterThan(-2);
+  await expect.poll(() => tab.locator(".rows > li").last().getAttribute("aria-posinset"), SOON).toBe("1000");
   await tab.getByText("agent-0999").waitFor();
-  expect(await tab.locator(".rows > li").last().getAttribute("aria-posinset")).toBe("1000");
 });
 
 test("filters stand in the address, and are asked for", async () => {
