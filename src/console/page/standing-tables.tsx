@@ -27,7 +27,7 @@ export function StandingTables({ standing }: { readonly standing: Standing | und
       <section class="panel">
         <h2>Reputation and trust</h2>
         {trust === undefined ? (
-          <p class="muted">Not shown by this network: its profile has no trust tiers.</p>
+          <p class="muted">Not shown by this network: its profile has no trust tiers, so reputation is not read.</p>
         ) : (
           <>
             <Reported reported={trust.reported} />
