@@ -83,7 +83,7 @@ interface TableProps {
 
 function Table({ label, columns, children }: TableProps) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+    <div class="scroll wide" tabIndex={0} role="region" aria-label={label}>
       <table>
         <thead>
           <tr>
