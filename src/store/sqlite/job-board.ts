@@ -41,7 +41,8 @@ export function createJobBoard(db: DatabaseSync): Pick<ReadTable, "jobBoard"> {
     jobBoard(specialist) {
       const rows = jobs.all(specialist);
       const wanted = JSON.stringify(rows.map((row) => textOf(row, "object")));
-      const lastOn = new Map(actions.all(specialist, wanted).map((row) => [readIntent(row).target, readIntent(row)]));
+      const intents = actions.all(specialist, wanted).map(readIntent);
+      const lastOn = new Map(intents.map((intent) => [intent.target, intent]));
       const columns = Map.groupBy(rows, (row) => textOf(row, "state"));
       return [...columns].map(([state, all]): BoardColumn => ({
         state,
