@@ -149,13 +149,15 @@ export interface ShowOptions {
 /** A live view on a terminal; lines for pipes, logs and servers. */
 export function showing(stage: Stage, options: ShowOptions): (places: readonly Place[]) => Showing {
   const { terminal } = stage.context.out;
-  return terminal === undefined || options.plain ? () => showLines(stage) : (places) => showLive(stage, terminal, options, places);
+  return terminal === undefined || options.plain
+    ? (places) => showLines(stage, places)
+    : (places) => showLive(stage, terminal, options, places);
 }
 
-function showLines({ announcer, context: { out, clock } }: Stage): Showing {
+function showLines({ announcer, context: { out, clock } }: Stage, [console]: readonly Place[]): Showing {
   return {
     stopping: () => out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers in flight")),
-    close: reportLines(announcer, out, clock),
+    close: reportLines(announcer, out, clock, console && `${console.name}: ${console.text}`),
   };
 }
 

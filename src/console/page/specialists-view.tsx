@@ -52,7 +52,8 @@ export function SpecialistsView({ place: { query } }: { readonly place: Place })
   );
 }
 
-const ESTIMATED_PX = 132;
+/** Above the height of nearly every row, on a phone too: a list that grows while it scrolls to its end does not reach it. */
+const ESTIMATED_PX = 300;
 const OVERSCAN = 6;
 
 /** The list scrolls with the window, so that one finger scrolls the whole page of a phone. */
