@@ -130,6 +130,30 @@ describe("a store on a server", () => {
     expect(await second.keyOf(scout)).toBe("k1");
   });
 
+  test("treats another server with its rows, as a promoted replica, as a copy: what may have been done since is in doubt", async (context) => {
+    const here = await lab(context);
+    const first = await here.open();
+    await first.recover(clock.now(), 0);
+    await first.close();
+    const again = await here.open();
+    expect((await again.recover(clock.now(), 0)).restoredFrom).toBeUndefined();
+    await again.close();
+    await here.rows("UPDATE retinue.meta SET value = 'another/2' WHERE name = 'server'");
+    const promoted = await here.open();
+    expect((await promoted.recover(clock.now(), 0)).restoredFrom).toBeGreaterThan(0);
+  });
+
+  test("writes a backup that opens as a file", async (context) => {
+    const here = await lab(context);
+    const store = await here.open();
+    await store.stop("halt", "*", "kept in the copy", clock.now());
+    const file = join(folder(context), "copy.sqlite");
+    await store.backup(file);
+    const copy = await openStore(parseStoreAddress(`sqlite:${file}`, "/"), { clock, random: seededRandom(1) });
+    expect((await copy.stops()).halts).toMatchObject([{ reason: "kept in the copy" }]);
+    await copy.close();
+  });
+
   test("keeps a text with a NUL, which the server takes in no text, and a time with a fraction", async (context) => {
     const here = await lab(context);
     const store = await here.open();

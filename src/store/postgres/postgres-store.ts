@@ -9,6 +9,7 @@ import type { Handle, KeyId } from "../../core/ids.ts";
 import { readVersion } from "../../core/version.ts";
 import type { Row } from "../sqlite/columns.ts";
 import { MEMORY } from "../sqlite/database.ts";
+import { COPIED_AT } from "../sqlite/restore-detection.ts";
 import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
 import { openWorkingCopy, type WorkingCopy } from "../sqlite/working-copy.ts";
@@ -16,12 +17,14 @@ import type { Store } from "../store.ts";
 import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
 import { columnsOf, CommitGroups } from "./commit-groups.ts";
-import { openConnection, type PostgresConnection } from "./open-connection.ts";
+import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
 import { sessionTimes, takeStore, writerSettings, type SessionTimes, type StandBy } from "./ownership.ts";
 import { ROW_PLACES, type ShardMap } from "./row-places.ts";
 import { migratePostgres } from "./postgres-schema.ts";
 
-export const SHARDS = 1_024;
+const SHARDS = 1_024;
+/** The name of the server's identity among the metadata. */
+const SERVER = "server";
 
 export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | "database" | "numbers" | "blocking"> {
   readonly address: PostgresAddress;
@@ -113,8 +116,33 @@ async function register(connection: PostgresConnection, { address: { schema }, c
       [number],
     );
   await q("UPDATE @.shard SET process = $1, since = $2", [number, clock.now()]);
+  await noteServer(q);
   await q("COMMIT");
   return number;
+}
+
+type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly PostgresRow[]>;
+
+/**
+ * Another server, or another history of this one, is a copy: a promoted replica may lack the last commits, and a restored backup does. What
+ * was done since the last time that its rows know of is then in doubt, as in a copied file.
+ */
+async function noteServer(q: Ask): Promise<void> {
+  const [now] = await q(
+    "SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' || (SELECT timeline_id FROM pg_control_checkpoint()) AS name",
+  );
+  const [known] = await q("SELECT value FROM @.meta WHERE name = $1", [SERVER]);
+  if (known !== undefined && known["value"] !== now?.["name"]) {
+    const [last] = await q("SELECT max(seen_at)::bigint AS at FROM @.ledger_time");
+    await q("INSERT INTO @.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [
+      COPIED_AT,
+      String(Number(last?.["at"] ?? 0)),
+    ]);
+  }
+  await q("INSERT INTO @.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [
+    SERVER,
+    now?.["name"],
+  ]);
 }
 
 /** Loads all rows, those of the last process where each has its own. Returns the shards of keys. */

@@ -39,7 +39,7 @@ interface Parts {
 /** Opens a store for writing. Throws `Misconfigured` if the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const core = openFoundation(options);
-  const { db, path, rows, present, quota, commits, dues, foldNow, guardian, restored, spending, log, debts } = core;
+  const { db, path, readPath, rows, present, quota, commits, dues, foldNow, guardian, restored, spending, log, debts } = core;
   const { here, reads, reader } = createReads(core, options);
   const { changes, writer, inbox, deliveries } = createParts(core);
   const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
@@ -51,7 +51,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createAdmission(db, { present, commits, log, quota, spending, guardian, owed, soon, changes, insertEvent, writer }),
     ...createHolds({ commits, spending, guardian, changes }),
     ...createControls(core, changes, (now, handle) => reads.money(now, handle)),
-    ...createUpkeep(db, commits, path, () => options.clock.now()),
+    ...createUpkeep(db, commits, path ?? readPath, () => options.clock.now()),
     beginLedger: async (now) => {
       commits.add(() => quota.begin(now));
       await commits.synced();

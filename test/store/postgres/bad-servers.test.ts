@@ -70,6 +70,14 @@ describe.each(POSTGRES_MAJORS)("PostgreSQL %i", (major) => {
     await expect(opened(context, address)).rejects.toMatchObject({ code: "store_newer" });
   });
 
+  test("an ordinary user who owns the database is enough", async (context) => {
+    const address = await server.database();
+    await server.run(`CREATE ROLE owner_of LOGIN PASSWORD 'owner'; ALTER DATABASE "${nameOf(address)}" OWNER TO owner_of`);
+    const store = await opened(context, server.address(nameOf(address), "owner_of", "owner"));
+    expect(await store.stops()).toEqual({ halts: [], pauses: [] });
+    await store.close();
+  });
+
   test("a server without a free connection says so", async (context) => {
     const address = await server.database();
     await server.run(
