@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../../test/harness/free-port.ts";
 
 export interface Postgres {
   readonly url: string;

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../../test/harness/free-port.ts";
 
 /** When what is appended to its file is synced: before each answer, or once a second. */
 export type Appendfsync = "always" | "everysec";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../../test/harness/free-port.ts";
 
 export interface Restate {
   /** Where its services are called, where they are made known to it, and a name that none of them has yet. */

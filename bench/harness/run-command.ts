@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { SECRET } from "../subjects/webhook.ts";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../../test/harness/free-port.ts";
 import { shippedNode } from "./shipped.ts";
 import { endOf, late, memoryMb } from "./starts.ts";
 import type { Subject } from "./subject.ts";

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig, type Config } from "../config/config.ts";
 import { throwMistakes } from "../config/problem.ts";
+import { storeFile } from "../config/store-address.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { connectControl, type ControlClient } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
@@ -15,7 +16,7 @@ export async function withGuardian<Result>(
   work: (guardian: Guardian, client: ControlClient | undefined) => Promise<Result>,
 ): Promise<Result> {
   const config = await storeConfig(context);
-  const client = await connectControl(config.store.path, context.clock, shellUser(context.env).who);
+  const client = await connectControl(storeFile(config.store), context.clock, shellUser(context.env).who);
   if (client === undefined) {
     requireStore(config);
     // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.
@@ -41,8 +42,9 @@ export const DEV_FOLDER = join(".retinue", "dev");
 export const STORE_FILE = "store.sqlite";
 
 /** A query must not create a store. */
-export function requireStore({ cwd, store: { path } }: Config): void {
-  if (existsSync(path)) return;
+export function requireStore({ cwd, store }: Config): void {
+  const path = storeFile(store);
+  if (store.kind === "postgres" || existsSync(path)) return;
   const ofDev = join(DEV_FOLDER, STORE_FILE);
   throw new Misconfigured("store_missing", "there is no store yet", {
     file: path,

@@ -6,6 +6,7 @@ import { keyReference, keyVariable } from "../config/key-sources.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
 import { checkRosterKeys, type Roster } from "../config/roster.ts";
+import { storeFile } from "../config/store-address.ts";
 import type { Call } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Agent } from "../contract/records.ts";
@@ -53,7 +54,8 @@ export interface Provisioning {
 }
 
 /** The file of the Guardian's own store, beside that of the specialists: the commands work while they run. */
-export function provisioningStore({ store: { path } }: Config): string {
+export function provisioningStore({ store }: Config): string {
+  const path = storeFile(store);
   return path === MEMORY ? MEMORY : `${path.replace(/\.sqlite$/, "")}-guardian.sqlite`;
 }
 
@@ -85,12 +87,11 @@ export async function withProvisioning<Result>(
   profile: Profile,
   work: (provisioning: Provisioning) => Promise<Result>,
 ): Promise<Result> {
-  const { store } = given;
   const config = {
     ...given,
     specialists: {},
     environment: guardianOnly(given.environment),
-    store: { ...store, path: provisioningStore(given) },
+    store: { kind: "sqlite" as const, path: provisioningStore(given) },
   };
   const specialist = createSpecialist({ handle: GUARDIAN, may: [...NEEDED] });
   const roster: Roster = { set: profile.set, definitions: [{ file: "the Guardian", specialist }], drafts: [], problems: [] };

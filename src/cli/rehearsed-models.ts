@@ -6,7 +6,7 @@ import { systemRandom } from "../core/random.ts";
 import type { OneHandlingOptions } from "../simulation/one-handling.ts";
 import { scriptAnswers } from "../simulation/scripted-answers.ts";
 import { keylessModels } from "../simulation/staged-models.ts";
-import { openSqliteStore } from "../store/sqlite/store.ts";
+import { openStore } from "../store/open-store.ts";
 
 export interface RehearsedModels extends AsyncDisposable {
   readonly parts: Pick<OneHandlingOptions, "models" | "holds">;
@@ -21,7 +21,7 @@ export async function openRehearsedModels(
   if (asksReal) {
     const { models, guardian, readModelKey } = config;
     const random = systemRandom();
-    const store = openSqliteStore({ path: config.store.path, clock, random, zone: () => guardian.zone });
+    const store = await openStore(config.store, { clock, random, zone: () => guardian.zone });
     await store.beginLedger(clock.now());
     return {
       parts: {

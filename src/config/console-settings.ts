@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { defined } from "../core/defined.ts";
 import type { Secret } from "../core/secret.ts";
+import { isLoopback } from "./loopback.ts";
 import { mistake, warning, type Problem } from "./problem.ts";
 import { anyVariableName, expected, port, text } from "./value-schemas.ts";
 
@@ -143,9 +144,4 @@ function problemsOfTokens(
           ),
         ];
   });
-}
-
-/** True for an address that only this machine reaches. */
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -2,30 +2,42 @@
 import { isAbsolute, join } from "node:path";
 import { Misconfigured } from "../core/errors.ts";
 import { realPath } from "../core/real-path.ts";
+import type { Secret } from "../core/secret.ts";
+import { parsePostgresAddress, type PostgresAddress } from "./postgres-address.ts";
 
-export interface StoreAddress {
+export interface SqliteAddress {
   readonly kind: "sqlite";
   /** Absolute and without links, or `:memory:`: lock and control socket are beside the file itself. */
   readonly path: string;
 }
 
+export type StoreAddress = SqliteAddress | PostgresAddress;
+
 export const DEFAULT_STORE = "sqlite:.retinue/store.sqlite";
 
-/** Throws `Misconfigured` (`store_invalid`, `store_not_built`). Never echoes an address that could hold a password. */
+/** Throws `Misconfigured` (`store_invalid`, `store_tls_missing`). Never echoes an address that could hold a password. */
 export function parseStoreAddress(address: string, cwd: string): StoreAddress {
-  if (/^postgres(ql)?:/i.test(address))
-    throw new Misconfigured("store_not_built", "the PostgreSQL store is not built yet", {
-      expected: "sqlite:<path>",
-      hint: `use ${DEFAULT_STORE}`,
-    });
+  return /^postgres(ql)?:/i.test(address) ? parsePostgresAddress(address, cwd) : parseSqliteAddress(address, cwd);
+}
+
+function parseSqliteAddress(address: string, cwd: string): SqliteAddress {
   const path = /^sqlite:(.+)$/.exec(address)?.[1];
   if (path === undefined || path.includes("\0"))
     throw new Misconfigured("store_invalid", "the store's address cannot be read", {
-      expected: "sqlite:<path>",
+      expected: "sqlite:<path>, or postgres://user:password@host/database",
       hint: `use ${DEFAULT_STORE}`,
     });
   const local = path.replace(/^\/\/(?=\/)/, "");
   return { kind: "sqlite", path: local === ":memory:" ? local : followed(isAbsolute(local) ? local : join(cwd, local)) };
+}
+
+export function storeSecrets(address: StoreAddress): readonly Secret[] {
+  return address.kind === "sqlite" || address.password === undefined ? [] : [address.password];
+}
+
+/** The file on this machine: the store itself, or its working copy. Other files of the process are beside it. */
+export function storeFile(address: StoreAddress): string {
+  return address.kind === "sqlite" ? address.path : address.localFile;
 }
 
 /** A path that cannot be followed is kept: opening it reports the error. */

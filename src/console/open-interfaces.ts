@@ -1,6 +1,7 @@
 /** Opens the interfaces by which people reach a running runtime: the control socket of the commands, and the console's port. */
 import type { Config } from "../config/config.ts";
 import type { ConsoleSettings } from "../config/console-settings.ts";
+import { storeFile } from "../config/store-address.ts";
 import { systemClock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
@@ -56,7 +57,7 @@ export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
 
 /** Commands find a runtime by its store's path; a store in memory has none. */
 async function openControl({ config, guardianOf, announcer, log, onStop }: SurfaceOptions): Promise<Control | undefined> {
-  const { path } = config.store;
+  const path = storeFile(config.store);
   return path === ":memory:" ? undefined : serveControl({ path: controlPath(path), guardianOf, announcer, log, onStop });
 }
 

@@ -10,6 +10,7 @@ import { throwMistakes, type Problem } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
 import { createDefinitionLoader, type DefinitionLoader } from "../config/definitions.ts";
 import { checkRosterKeys, loadRoster, type Roster } from "../config/roster.ts";
+import { storeFile, storeSecrets } from "../config/store-address.ts";
 import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
@@ -25,6 +26,8 @@ import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
 import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
+import { openStore } from "../store/open-store.ts";
+import type { StandBy } from "../store/postgres/ownership.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepHalts } from "./keep-halts.ts";
@@ -67,6 +70,8 @@ export interface LaunchOptions {
   readonly variables?: SharedVariables;
   /** Text that definitions print in threads goes to the log, as `capturePrints` does for this one. */
   readonly capturesPrints?: boolean;
+  /** For a store on a server that another process has. Default: it is refused. */
+  readonly standBy?: StandBy;
   /** Called when the store can no longer be written: nothing is sent from then on. */
   readonly onLost?: (error: Fatal) => void;
 }
@@ -155,13 +160,13 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
   const { config, profile, baseUrl, roster } = planned;
   const { clock, random, log, scrubber } = options;
   learnSecrets(planned, scrubber);
-  const real = openSqliteStore({
-    path: config.store.path,
+  const real = await openStore(config.store, {
     clock,
     random,
     zone: () => config.guardian.zone,
     lateLandingMs: profile.timing.lateLandingMs,
     readsBeside: options.passive !== true,
+    ...defined({ standBy: options.standBy }),
     // A commit that nothing awaits may be lost, so the runtime is informed.
     onLost: (error) => {
       runtime?.storeLost(error);
@@ -174,7 +179,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     const { allowMoved } = config.network;
     const isDry = options.writes === "refuse";
     if (!isDry && options.anyNetwork !== true)
-      await bindToNetwork(real, { path: config.store.path, network: options.networkName ?? baseUrl, allowMoved });
+      await bindToNetwork(real, { path: storeFile(config.store), network: options.networkName ?? baseUrl, allowMoved });
     const store = isDry ? await openDryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
@@ -233,7 +238,8 @@ export async function openDryStore(real: Store, options: Pick<SqliteStoreOptions
 }
 
 /** The secrets that a network chooses for webhooks stand beside the store. */
-function receiverOf({ receiver, store: { path } }: Config): ReceiverSettings {
+function receiverOf({ receiver, store }: Config): ReceiverSettings {
+  const path = storeFile(store);
   return path === MEMORY ? receiver : { ...receiver, networkSecrets: networkSecretsIn(`${path}-webhook-secrets.json`) };
 }
 
@@ -262,7 +268,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
   const stop = async (): Promise<void> => {
     await drain();
     for (const part of close) await part.close();
-    await keepHalts(runtime.parts.unkeptHalts.all(), { path: config.store.path, clock, random, log });
+    await keepHalts(runtime.parts.unkeptHalts.all(), { store: config.store, clock, random, log });
   };
   return {
     async start() {
@@ -294,7 +300,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
 function learnSecrets(planned: LaunchPlan, scrubber: Scrubber): void {
   const { config } = planned;
   const { environment, mcp, alerts } = config;
-  const named = [...toolSecrets(environment, mcp), ...alertSecrets(environment, alerts)];
+  const named = [...toolSecrets(environment, mcp), ...alertSecrets(environment, alerts), ...storeSecrets(config.store)];
   for (const secret of [...environmentSecrets(environment), ...modelSecrets(config), ...named]) scrubber.add(secret);
   learnDeclared(planned, planned.roster, scrubber);
 }

@@ -72,10 +72,10 @@ const CASES: readonly Case[] = [
     shows: ["agents/scout.yaml:2", "-5", "never negative"],
   },
   {
-    name: "a store that is not built yet",
-    args: ["--store", "postgres://h/d"],
-    code: "store_not_built",
-    shows: ["not built yet", "sqlite:"],
+    name: "a PostgreSQL server elsewhere without TLS",
+    args: ["--store", "postgres://u@h/d"],
+    code: "store_tls_missing",
+    shows: ["h is not on this machine", "sslmode=verify-full"],
   },
   { name: "a profile that is not there", args: ["--profile", "mine.yaml"], code: "profile_missing", shows: ["mine.yaml"] },
   {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
+import { storeFile } from "../../src/config/store-address.ts";
 import { EXIT } from "../../src/cli/command.ts";
 import { isObject, parseJson } from "../../src/core/json.ts";
 import { SECOND } from "../../src/core/units.ts";
@@ -73,7 +74,7 @@ test("the image keeps its store in a volume, and is asked for its health where t
     ).map((pair) => pair.split(/=(.*)/s).slice(0, 2)),
   );
   const config = await loadConfig({ cwd: project().root, env });
-  expect(config.store.path.startsWith(`${instructions("VOLUME")[0]}/`)).toBe(true);
+  expect(storeFile(config.store).startsWith(`${instructions("VOLUME")[0]}/`)).toBe(true);
   expect(instructions("HEALTHCHECK").join()).toContain(`http://${config.console.host}:${config.console.port}/healthz`);
   expect(instructions("ENTRYPOINT")).toEqual(['["node_modules/.bin/retinue"]']);
 });

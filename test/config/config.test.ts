@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadConfig, readConfig, type Flags } from "../../src/config/config.ts";
 import type { Variables } from "../../src/config/environment.ts";
+import { storeFile } from "../../src/config/store-address.ts";
 import { CREDITS, DAY, MICROS_PER_UNIT } from "../../src/core/units.ts";
 import { project } from "../harness/project.ts";
 
@@ -55,7 +56,7 @@ describe("precedence", () => {
   test.each(rows)("$name", async ({ env, flags, dotenv, baseUrl, set, store }) => {
     const { root } = project({ ...file, ...(dotenv === undefined ? {} : { ".env": dotenv }) });
     const config = await loadConfig({ flags, env, cwd: root });
-    expect({ baseUrl: config.network.baseUrl, set: config.network.set, store: config.store.path, agents: config.agents }).toEqual({
+    expect({ baseUrl: config.network.baseUrl, set: config.network.set, store: storeFile(config.store), agents: config.agents }).toEqual({
       baseUrl,
       set,
       store: join(root, store),
@@ -112,7 +113,12 @@ const MISTAKES: readonly Mistake[] = [
     code: "base_url_invalid",
     message: "contains credentials",
   },
-  { name: "a store that is not built", flags: { store: "postgres://u:secret@h/d" }, code: "store_not_built", message: "not built yet" },
+  {
+    name: "a PostgreSQL server elsewhere without TLS",
+    flags: { store: "postgres://u:secret@h/d" },
+    code: "store_tls_missing",
+    message: "--store: the store's server h is not on this machine",
+  },
   { name: "a store nobody knows", env: { RETINUE_STORE: "mysql:x" }, code: "store_invalid", message: "RETINUE_STORE" },
   { name: "a port that is no number", env: { RETINUE_CONSOLE_PORT: "80a" }, code: "port_invalid", message: "RETINUE_CONSOLE_PORT" },
   {

@@ -2,7 +2,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseStoreAddress } from "../../src/config/store-address.ts";
+import { parseStoreAddress, storeFile, storeSecrets } from "../../src/config/store-address.ts";
 import { project } from "../harness/project.ts";
 
 test("a path is absolute, by whichever link it is named; memory is memory", () => {
@@ -11,14 +11,14 @@ test("a path is absolute, by whichever link it is named; memory is memory", () =
   const file = join(root, "data/store.sqlite");
   for (const address of ["sqlite:data/store.sqlite", "sqlite:./link/store.sqlite", `sqlite:${file}`, `sqlite://${file}`])
     expect(parseStoreAddress(address, root)).toEqual({ kind: "sqlite", path: file });
-  expect(parseStoreAddress("sqlite::memory:", root).path).toBe(":memory:");
+  expect(storeFile(parseStoreAddress("sqlite::memory:", root))).toBe(":memory:");
 });
 
 test("a path that cannot be followed is kept: opening it says why", () => {
   const { root } = project();
   symlinkSync("b", join(root, "a"));
   symlinkSync("a", join(root, "b"));
-  expect(parseStoreAddress("sqlite:a", root).path).toBe(join(root, "a"));
+  expect(storeFile(parseStoreAddress("sqlite:a", root))).toBe(join(root, "a"));
 });
 
 test.each(["", "sqlite:", "store.sqlite", "SQLITE:x", "mysql://me:hunter22222@db/x", "sqlite:a\0b"])(
@@ -30,9 +30,11 @@ test.each(["", "sqlite:", "store.sqlite", "SQLITE:x", "mysql://me:hunter22222@db
   },
 );
 
-test("PostgreSQL is told not to be built, without its password", () => {
-  for (const address of ["postgres://me:hunter22222@db/x", "PostgreSQL://db"])
-    expect(() => parseStoreAddress(address, "/")).toThrow(
-      expect.objectContaining({ code: "store_not_built", message: "the PostgreSQL store is not built yet" }),
-    );
+test("PostgreSQL is an address with a secret, and its working copy a file of the project", () => {
+  const address = parseStoreAddress("PostgreSQL://me:hunter22222@localhost/x", "/");
+  expect(address).toMatchObject({ kind: "postgres", host: "localhost", database: "x" });
+  expect(storeSecrets(address).map((secret) => secret.reveal())).toEqual(["hunter22222"]);
+  expect(storeSecrets(parseStoreAddress("sqlite:a", "/"))).toEqual([]);
+  expect(storeFile(address)).toMatch(/^\/\.retinue\/postgres-[\da-f]{12}\.sqlite$/);
+  expect(storeFile(parseStoreAddress("postgres://me@localhost/y", "/"))).not.toBe(storeFile(address));
 });

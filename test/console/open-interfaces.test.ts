@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
+import { storeFile } from "../../src/config/store-address.ts";
 import { openSurfaces, type Surfaces } from "../../src/console/open-interfaces.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { silentLogger } from "../../src/core/log.ts";
@@ -32,7 +33,7 @@ async function surfaces(env: { readonly [name: string]: string } = {}) {
       scrubber,
       onStop: () => void stops.push("stop"),
     });
-  return { open, scrubber, stops, path: config.store.path };
+  return { open, scrubber, stops, path: storeFile(config.store) };
 }
 
 test("commands find the runtime by its store, and may stop it; without a port there is no console", async () => {

@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseStoreAddress } from "../../src/config/store-address.ts";
+import { parseStoreAddress, storeFile } from "../../src/config/store-address.ts";
 import { controlPath } from "../../src/guardian/control-socket.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 
@@ -63,6 +63,6 @@ test("links that lead in a circle are refused with the reason", () => {
 
 test("commands find the runtime by any of the names", () => {
   symlinkSync(join(root, "real"), join(root, "folder"));
-  const named = (path: string): string => controlPath(parseStoreAddress(`sqlite:${path}`, root).path);
+  const named = (path: string): string => controlPath(storeFile(parseStoreAddress(`sqlite:${path}`, root)));
   expect(named("folder/store.sqlite")).toBe(named("real/store.sqlite"));
 });

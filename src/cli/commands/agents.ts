@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { loadDefinition, loadDefinitions } from "../../config/definitions.ts";
 import { issuedKeyFile, keyReference, resolveFrom, statedKeyFile } from "../../config/key-sources.ts";
 import { throwMistakes } from "../../config/problem.ts";
+import { storeFile } from "../../config/store-address.ts";
 import type { Agent } from "../../contract/records.ts";
 import { defined } from "../../core/defined.ts";
 import { Misconfigured, Refused, Retryable } from "../../core/errors.ts";
@@ -255,7 +256,7 @@ async function remove(context: Context, handle: string): Promise<ExitCode> {
 }
 
 async function refuseUnfinished({ clock }: Context, { store }: Config, handle: string): Promise<void> {
-  const client = await connectControl(store.path, clock);
+  const client = await connectControl(storeFile(store), clock);
   if (client === undefined) return;
   try {
     const { specialists } = await client.guardian.status({});

@@ -4,6 +4,7 @@ import { OPERATION_NAMES, isOperationName } from "../../contract/operations.ts";
 import { Misconfigured, Refused } from "../../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
 import { nearest } from "../../config/problem.ts";
+import { storeFile } from "../../config/store-address.ts";
 import type { CallResult } from "../../guardian/call-operation.ts";
 import type { CallQuery } from "../../guardian/guardian.ts";
 import { textOption } from "../args.ts";
@@ -33,7 +34,7 @@ export const command: Command = {
     if (network.profile === `set-${network.set}`) requireKnown(context.args[0] ?? "");
     const query = queryOf(context);
     try {
-      return show(await callThrough(context, store.path, query), context);
+      return show(await callThrough(context, storeFile(store), query), context);
     } catch (error) {
       // An error of the operation's rules is a mistake in the typed input.
       if (error instanceof Refused && MISTYPED.test(error.code)) throw new Misconfigured(error.code, error.message, error.details);

@@ -5,6 +5,7 @@ import { modelSecrets } from "../../config/model-settings.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys, type Roster } from "../../config/roster.ts";
+import { storeFile, storeSecrets } from "../../config/store-address.ts";
 import { shippedProfile, type Profile } from "../../contract/profile/profile.ts";
 import { defined } from "../../core/defined.ts";
 import { Scrubber } from "../../core/scrubber.ts";
@@ -144,12 +145,18 @@ function problemsOfAddress(config: Config, settings: readonly Problem[]): Proble
 function secretsOf(config: Config, roster: Roster): readonly Secret[] {
   const specialists = [...roster.definitions, ...roster.drafts].map(({ specialist }) => specialist);
   const { environment } = config;
-  return [...environmentSecrets(environment), ...modelSecrets(config), ...declaredSecrets(environment, specialists)];
+  return [
+    ...environmentSecrets(environment),
+    ...storeSecrets(config.store),
+    ...modelSecrets(config),
+    ...declaredSecrets(environment, specialists),
+  ];
 }
 
 /** Checks that the store does not belong to another network. */
-function problemsOfStore({ network: { baseUrl, allowMoved }, store: { path } }: Config): Problem[] {
+function problemsOfStore({ network: { baseUrl, allowMoved }, store }: Config): Problem[] {
   if (baseUrl === undefined) return [];
+  const path = storeFile(store);
   const refusal = otherNetwork(networkOf(path), { path, network: baseUrl, allowMoved });
   return refusal === undefined ? [] : [problemOf(refusal, { file: path })];
 }

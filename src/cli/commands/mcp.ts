@@ -1,6 +1,7 @@
 /** `retinue mcp`: serves one specialist's operations as tools of the Model Context Protocol. */
 import PQueue from "p-queue";
 import type { Config } from "../../config/config.ts";
+import { storeFile } from "../../config/store-address.ts";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import { systemRandom } from "../../core/random.ts";
 import { Secret } from "../../core/secret.ts";
@@ -93,9 +94,10 @@ async function overHttp({ context, lifetime, log, scrubber }: Stage, config: Con
   }
 }
 
-function tokenOf({ environment, store: { path } }: Config): { readonly token: Secret; readonly source: string } {
+function tokenOf({ environment, store }: Config): { readonly token: Secret; readonly source: string } {
   const given = environment.get("RETINUE_MCP_TOKEN");
   if (given !== undefined) return { token: new Secret(given), source: environment.describe("RETINUE_MCP_TOKEN") };
+  const path = storeFile(store);
   if (path === MEMORY)
     throw new Misconfigured("mcp_token_unusable", "a store in memory has no folder for a token", { hint: "set RETINUE_MCP_TOKEN" });
   const file = `${path}-mcp-token`;
@@ -107,7 +109,7 @@ function deskOf(stage: Stage, config: Config): Desk {
   const { context } = stage;
   const alone = new PQueue({ concurrency: 1 });
   const reach = async <Result>(work: (guardian: Guardian) => Promise<Result>, otherwise: () => Promise<Result>): Promise<Result> => {
-    const client = await connectControl(config.store.path, context.clock, "an MCP client");
+    const client = await connectControl(storeFile(config.store), context.clock, "an MCP client");
     if (client === undefined) return alone.add(otherwise);
     try {
       return await work(client.guardian);

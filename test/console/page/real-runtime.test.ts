@@ -1,9 +1,9 @@
 /** The console's page over a real process on the local network: from the login to orders, a halt, a restart and another token. */
-import { createServer, type AddressInfo } from "node:net";
 import type { Page as Tab } from "playwright-core";
 import { expect, test } from "vitest";
 import { SECOND } from "../../../src/core/units.ts";
 import { SOON, useBrowser } from "../../harness/browser.ts";
+import { freePort } from "../../harness/free-port.ts";
 import { textIn } from "../../harness/process.ts";
 import { runLab } from "../../harness/run-command.ts";
 
@@ -24,15 +24,6 @@ export default defineSpecialist({
 `;
 
 const open = useBrowser();
-
-/** A port that a restarted process can take again. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function logIn(tab: Tab, token: string): Promise<void> {
   await tab.getByLabel("Token").fill(token);

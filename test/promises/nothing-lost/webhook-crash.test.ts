@@ -1,6 +1,4 @@
 /** What was answered is never lost and never done twice: `retinue run` is killed among its answers and its work, again and again. */
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
@@ -8,6 +6,7 @@ import { asHandle } from "../../../src/core/ids.ts";
 import { systemRandom } from "../../../src/core/random.ts";
 import { signDelivery, type SignedDelivery } from "../../../src/webhooks/receiver/sign.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
+import { freePort } from "../../harness/free-port.ts";
 import { type Process } from "../../harness/process.ts";
 import { runLab } from "../../harness/run-command.ts";
 import { envelope, post, SECRET } from "../../harness/webhook-network.ts";
@@ -103,16 +102,6 @@ test(
     }
   },
 );
-
-/** A port that nothing listens on, so that each life is found at the same address. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 /** Whole or, every other one, with nothing but an id, so that what it is about has to be fetched first. */
 function mentionOf(id: string, number: number): SignedDelivery {

@@ -1,14 +1,12 @@
 /** No secret is stored or said: a network that repeats them all, read by real processes, and every place that keeps or shows anything. */
-import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { isObject, parseJson, type JsonObject } from "../../../src/core/json.ts";
 import { SECOND } from "../../../src/core/units.ts";
 import { signDelivery } from "../../../src/webhooks/receiver/sign.ts";
 import { inProcess } from "../../harness/cli.ts";
+import { freePort } from "../../harness/free-port.ts";
 import { formsOf, parrot, type Parrot } from "../../harness/parrot-network.ts";
 import { folder, resultOf, start, textIn, type Process } from "../../harness/process.ts";
 import { post } from "../../harness/webhook-network.ts";
@@ -154,14 +152,6 @@ async function canary(context: TestContext, profile: JsonObject): Promise<Canary
       return { words: [plain, json].map(({ stdout, stderr }) => stdout + stderr).join("\n"), said: isObject(said) ? said : {} };
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const raw = (text: string): string => JSON.stringify(text).slice(1, -1);
