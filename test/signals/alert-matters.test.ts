@@ -11,7 +11,7 @@ test("an approval is a matter when it is asked, and once more when it is about t
   const { store, clock, on } = desk();
   const now = clock.now();
   await on(propose(store, { id: "i1", input: { content: "An answer" }, now }));
-  const keys = async (): Promise<readonly string[]> => mattersOf(await on(showStatus({ store, clock }))).map(({ key }) => key);
+  const keys = async (): Promise<readonly string[]> => mattersOf(await on(showStatus({ store, clock }))).matters.map(({ key }) => key);
   expect(await keys()).toEqual(["approval:i1"]);
   await clock.advance(3 * DAY - HOUR - MINUTE);
   expect(await keys()).toEqual(["approval:i1"]);
@@ -30,7 +30,7 @@ test.each([
   await event("post.created:p1");
   const status = await on(showStatus({ store, clock }));
   const money = [{ currency: "USD", postedMicros: 0, heldMicros: 0, dayMicros, ...defined({ dayCapMicros }) }];
-  const matters = mattersOf({ ...status, specialists: status.specialists.map((one) => ({ ...one, money })) });
+  const { matters } = mattersOf({ ...status, specialists: status.specialists.map((one) => ({ ...one, money })) });
   expect(matters).toMatchObject(isMatter ? [{ key: "budget:scout:USD", kind: "budget", handle: "scout" }] : []);
 });
 
@@ -42,7 +42,7 @@ test("parked work, a refused key, a halt and a lost store are matters; a doubt e
   const since = clock.now();
   const doubt = { about: "action", id: "i9", handle: "scout", what: "posts.reply", message: "no answer came", since } as const;
   const key = { code: "key_refused", message: "the network refused the key", since } as const;
-  const matters = mattersOf({
+  const { matters } = mattersOf({
     ...status,
     storeLost: { message: "the disk is full" },
     doubts: [doubt],
