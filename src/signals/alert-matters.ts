@@ -2,7 +2,7 @@
 import { defined } from "../core/defined.ts";
 import { HOUR, MICROS_PER_UNIT } from "../core/units.ts";
 import { NEED_KINDS, needsOf, type Need, type NeedKind } from "../guardian/needs-you.ts";
-import type { Snapshot } from "../guardian/status.ts";
+import { BUDGET_SHARE, type MoneyShown, type Snapshot } from "../guardian/status.ts";
 
 export type MatterKind = NeedKind | "budget";
 
@@ -27,8 +27,8 @@ export interface Matter {
 const LAST_SHARE = 0.25;
 const LAST_MS = HOUR;
 const ENDING = ":ending";
-/** The share of a daily cap from which on a person is told. */
-export const BUDGET_SHARE = 0.8;
+/** The subject of a matter that no `why` explains: the status shows it. */
+export const STATUS = "status";
 /** They end by themselves: an action in doubt is read back, a model is asked again. */
 const UNALERTED: readonly NeedKind[] = ["doubt", "model"];
 
@@ -93,7 +93,7 @@ export function newMatters({ matters, counts }: Matters, before: Before, now: nu
 
 function moreOf(kind: MatterKind, count: number, now: number): Matter {
   const title = `${count} more of the kind ${kind}`;
-  return { key: `more:${kind}`, kind, count, subject: "status", title, message: "beyond those that are listed", since: now };
+  return { key: `more:${kind}`, kind, count, subject: STATUS, title, message: "beyond those that are listed", since: now };
 }
 
 function matterOf({ key, kind, handle, subject, title, message, since, until }: Need): Matter {
@@ -108,22 +108,25 @@ function endingOf(need: Need, now: number): readonly Matter[] {
   return [{ ...matterOf(need), key: `${need.key}${ENDING}`, title: `About to run out: ${need.title}` }];
 }
 
-function budgetsOf({ specialists, at }: Snapshot): readonly Matter[] {
-  return specialists.flatMap(({ handle, money }) =>
-    money.flatMap(({ currency, dayMicros, dayCapMicros }): Matter[] => {
-      if (dayCapMicros === undefined || dayCapMicros === 0 || dayMicros < dayCapMicros * BUDGET_SHARE) return [];
-      const [spent, cap] = [dayMicros / MICROS_PER_UNIT, dayCapMicros / MICROS_PER_UNIT];
-      return [
-        {
-          key: `budget:${handle}:${currency}`,
-          kind: "budget",
-          handle,
-          subject: handle,
-          title: `${handle} has nearly spent its day`,
-          message: `spent or held ${spent} of ${cap} ${currency} of this day`,
-          since: at,
-        },
-      ];
-    }),
-  );
+function budgetsOf({ specialists, money, at }: Snapshot): readonly Matter[] {
+  return [...budgetOf(undefined, money, at), ...specialists.flatMap((one) => budgetOf(one.handle, one.money, at))];
+}
+
+/** `handle` is undefined for the Guardian's own caps. */
+function budgetOf(handle: string | undefined, money: readonly MoneyShown[], since: number): readonly Matter[] {
+  return money.flatMap(({ currency, dayMicros, dayCapMicros }): Matter[] => {
+    if (dayCapMicros === undefined || dayCapMicros === 0 || dayMicros < dayCapMicros * BUDGET_SHARE) return [];
+    const [spent, cap] = [dayMicros / MICROS_PER_UNIT, dayCapMicros / MICROS_PER_UNIT];
+    return [
+      defined({
+        key: `budget:${handle ?? ""}:${currency}`,
+        kind: "budget" as const,
+        handle,
+        subject: handle ?? STATUS,
+        title: handle === undefined ? "All together have nearly spent the Guardian's day" : `${handle} has nearly spent its day`,
+        message: `spent or held ${spent} of ${cap} ${currency} of this day`,
+        since,
+      }),
+    ];
+  });
 }

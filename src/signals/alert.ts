@@ -1,5 +1,5 @@
 /** One alert: matters that wait for a person, in the words of "Needs you", for a person and for a program. */
-import type { Matter } from "./alert-matters.ts";
+import { STATUS, type Matter } from "./alert-matters.ts";
 
 /** As it is sent: the body of a POST, or the input of a command. */
 export interface Alert {
@@ -31,9 +31,7 @@ export function alertOf(
   const more = total - numberOf(listed);
   const lines = [
     `Retinue needs you: ${total} ${total === 1 ? "matter" : "matters"}`,
-    ...listed.map(({ title, message, subject, count }) =>
-      count === undefined ? `- ${title}: ${message} (retinue why ${subject})` : `- ${title}: ${message} (retinue status)`,
-    ),
+    ...listed.map(({ title, message, subject }) => `- ${title}: ${message} (retinue ${subject === STATUS ? STATUS : `why ${subject}`})`),
     ...(more > 0 ? [`and ${more} more: retinue status`] : []),
     ...(link === undefined ? [] : [link]),
   ];

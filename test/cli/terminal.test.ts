@@ -85,6 +85,7 @@ const SNAPSHOT: Snapshot = {
       sources: [{ name: WORD, dueAt: AT, gaps: [gap], readFailure }],
     },
   ],
+  money: [{ currency: WORD, postedMicros: 1, heldMicros: 1, dayMicros: 1, dayCapMicros: 1 }],
   webhooks: {
     url: WORD,
     route: WORD,

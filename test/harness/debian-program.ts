@@ -39,7 +39,7 @@ export function debianProgram(wanted: DebianProgram): FoundProgram {
       fetch(wanted, root);
     }
   }
-  return { path: join(root, place), env: { LD_LIBRARY_PATH: join(root, "lib") } };
+  return { path: join(root, place), env: { LD_LIBRARY_PATH: join(root, "libraries") } };
 }
 
 function fetch({ program, packages, variable }: DebianProgram, root: string): void {
@@ -54,7 +54,7 @@ function fetch({ program, packages, variable }: DebianProgram, root: string): vo
       run("apt-get", "update"); // a fresh image has no lists; only root may fetch them
       run("apt-get", "download", ...packages);
     }
-    run("sh", "-c", "for one in *.deb; do dpkg-deb -x $one .; done; mkdir lib; find usr/lib -name '*.so*' -exec cp -P {} lib/ ';'");
+    run("sh", "-c", "for one in *.deb; do dpkg-deb -x $one .; done; mkdir libraries; find usr -name '*.so*' -exec cp -P {} libraries/ ';'");
     renameSync(folder, root);
   } catch (error) {
     throw new Error(

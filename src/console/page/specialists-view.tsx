@@ -33,7 +33,7 @@ export function SpecialistsView({ place: { query } }: { readonly place: Place })
         <TextField label="Handle" value={typed} onValue={setTyped} placeholder="part of a handle" maxLength={100} />
       </SearchForm>
       <Shown loaded={loaded}>
-        {({ rows, total }) =>
+        {({ rows, total, money }) =>
           rows.length === 0 ? (
             <Empty title={state === "" && search === "" ? "No specialist has run here yet." : "No specialist matches."} />
           ) : (
@@ -43,12 +43,26 @@ export function SpecialistsView({ place: { query } }: { readonly place: Place })
                   The first {showNumber(rows.length)} of {showNumber(total)} are listed; search for the others.
                 </p>
               )}
+              <Together money={money} />
               <Rows rows={rows} />
             </>
           )
         }
       </Shown>
     </section>
+  );
+}
+
+/** What all have spent, where the Guardian caps it. */
+function Together({ money }: { readonly money: SpecialistShown["money"] }) {
+  const capped = money.filter(({ dayCapMicros }) => dayCapMicros !== undefined);
+  return (
+    capped.length > 0 && (
+      <div class="notice">
+        <strong>All together:</strong>
+        <MoneyLines money={capped} />
+      </div>
+    )
   );
 }
 
