@@ -21,7 +21,7 @@ import { createAccess } from "./access.ts";
 import { answerError, say } from "./answer-error.ts";
 import { LiveChanges } from "./live-changes.ts";
 import { addRoutes, type ShownRuntime } from "./routes.ts";
-import { createSharedStatus } from "./shared-status.ts";
+import type { SharedStatus } from "./shared-status.ts";
 import { addPage, PAGE_FOLDER } from "./static-page.ts";
 
 /** An order has a reason of a few thousand characters; nothing else has a body. */
@@ -43,6 +43,8 @@ export interface ConsoleOptions {
   readonly announcer: Announcer;
   readonly runtime: ShownRuntime;
   readonly guardianOf: (caller: Caller) => Guardian;
+  /** Its owner closes it, before the store. */
+  readonly status: SharedStatus;
   /** Absent if the package for metrics is not installed. */
   readonly metrics: Metrics | { readonly missing: Misconfigured };
   /** Called on a defect of the console itself. */
@@ -63,7 +65,7 @@ export interface Console {
  * `console_tls_unreadable`).
  */
 export async function openConsole(options: ConsoleOptions): Promise<Console> {
-  const { settings, clock, announcer, runtime, guardianOf, metrics, onError } = options;
+  const { settings, clock, announcer, runtime, guardianOf, status, metrics, onError } = options;
   const app = createApp(settings);
   app.setNotFoundHandler((_request, reply) =>
     say(reply, 404, "not_found", "this address serves the console, /healthz, /readyz and /metrics"),
@@ -74,7 +76,6 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
     for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) void reply.header(name, value);
   });
   const guardian = guardianOf(PROGRAM);
-  const status = createSharedStatus({ clock, status: () => guardian.status({}) });
   const live = new LiveChanges({
     clock,
     announcer,

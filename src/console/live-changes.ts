@@ -47,6 +47,8 @@ type Changed = ReadonlySet<string> | undefined;
 export class LiveChanges {
   readonly #options: LiveOptions;
   readonly #readers = new Set<LiveReader>();
+  /** Those whose session is being checked. */
+  readonly #asked = new Set<LiveReader>();
   /** Numbers go on after a restart: an older process had lower ones. */
   #number: number;
   #kept: readonly { readonly number: number; readonly changed: Changed }[] = [];
@@ -75,6 +77,7 @@ export class LiveChanges {
    */
   open(reader: LiveReader, lastId: number | undefined): () => void {
     const { clock } = this.#options;
+    if (this.#isClosed) throw new Retryable("streams_full", "the console ends", { retryAt: clock.now() + RETRY_S * SECOND });
     if (this.#readers.size >= MAX_STREAMS)
       throw new Retryable("streams_full", `${MAX_STREAMS} pages follow the console already`, {
         hint: "close some of them: the tabs of one browser share one",
@@ -111,7 +114,7 @@ export class LiveChanges {
 
   #plan(): void {
     const { clock } = this.#options;
-    if (this.#readers.size === 0 || this.#pending?.size === 0) return;
+    if (this.#isClosed || this.#readers.size === 0 || this.#pending?.size === 0) return;
     this.#timer ??= clock.after(Math.max(0, this.#nextAt - clock.monotonic()), () => void this.#flush());
   }
 
@@ -128,6 +131,7 @@ export class LiveChanges {
   }
 
   async #count(): Promise<void> {
+    if (this.#isClosed) return;
     try {
       this.#total = await this.#options.needs();
     } catch (error) {
@@ -155,17 +159,23 @@ export class LiveChanges {
   }
 
   async #beat(): Promise<void> {
+    this.#heartbeat = this.#beatLater();
+    for (const reader of this.#readers) void this.#keep(reader);
     const before = this.#total;
     if (this.#readers.size > 0) await this.#count();
     else if (this.#options.clock.monotonic() - this.#leftAt > UNWATCHED_MS) this.#unwatch();
     if (this.#total !== before) this.#touch(""); // time alone changes it, as when an approval expires
-    await Promise.all(
-      [...this.#readers].map(async (reader) => {
-        if (await reader.mayRead()) send(reader, ": live\n\n");
-        else reader.end();
-      }),
-    );
-    if (!this.#isClosed) this.#heartbeat = this.#beatLater();
+  }
+
+  /** Each page for itself: one whose check takes long holds up no other. */
+  async #keep(reader: LiveReader): Promise<void> {
+    if (this.#asked.has(reader)) return;
+    this.#asked.add(reader);
+    const may = await reader.mayRead();
+    this.#asked.delete(reader);
+    if (!this.#readers.has(reader)) return;
+    if (may) send(reader, ": live\n\n");
+    else reader.end();
   }
 
   #watch(): void {

@@ -15,6 +15,7 @@ import type { Caller } from "../store/orders.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Signals } from "../signals/open-signals.ts";
 import type { Console } from "./console.ts";
+import type { SharedStatus } from "./shared-status.ts";
 
 export interface SurfaceOptions {
   readonly config: Config;
@@ -36,23 +37,34 @@ export interface Surfaces {
 /** Opens the interfaces in the settings. Throws `Retryable` (`port_in_use`) or `Misconfigured` if one cannot be opened. */
 export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
   const control = await openControl(options);
+  const status = await openStatus(options);
   let console: Console | undefined;
   try {
-    console = await openConsolePort(options);
-    const signals = await openSignalsOf(options, console?.url);
+    console = await openConsolePort(options, status);
+    const signals = await openSignalsOf(options, { consoleUrl: console?.url, status });
     return {
       consoleUrl: console?.url,
       async close() {
         await signals?.close();
         await console?.close();
+        await status?.close();
         await control?.close();
       },
     };
   } catch (error) {
     await console?.close();
+    await status?.close();
     await control?.close();
     throw error;
   }
+}
+
+/** One status for pages, metrics and alerts. Loaded only where one of them reads it. */
+async function openStatus({ config, guardianOf, runtime }: SurfaceOptions): Promise<SharedStatus | undefined> {
+  if (config.console.port === undefined && config.alerts === undefined) return undefined;
+  const { createSharedStatus } = await import("./shared-status.ts");
+  const guardian = guardianOf(PROGRAM);
+  return createSharedStatus({ clock: runtime.parts.clock, status: () => guardian.status({}) });
 }
 
 /** Commands find a runtime by its store's path; a store in memory has none. */
@@ -62,31 +74,33 @@ async function openControl({ config, guardianOf, announcer, log, onStop }: Surfa
 }
 
 /** Loaded only where there is an SDK for traces, or a target of alerts. */
-async function openSignalsOf(options: SurfaceOptions, consoleUrl: string | undefined): Promise<Signals | undefined> {
-  const { config, guardianOf } = options;
+async function openSignalsOf(
+  options: SurfaceOptions,
+  { consoleUrl, status }: { readonly consoleUrl: string | undefined; readonly status: SharedStatus | undefined },
+): Promise<Signals | undefined> {
+  const { config } = options;
   if (!isTraced() && config.alerts === undefined) return undefined;
   const { openSignals } = await import("../signals/open-signals.ts");
-  return openSignals({ ...options, guardian: guardianOf(PROGRAM), consoleUrl: config.console.url?.href ?? consoleUrl });
+  return openSignals({ ...options, status, consoleUrl: config.console.url?.href ?? consoleUrl });
 }
 
-async function openConsolePort(options: SurfaceOptions): Promise<Console | undefined> {
+async function openConsolePort(options: SurfaceOptions, status: SharedStatus | undefined): Promise<Console | undefined> {
   const { config, runtime, guardianOf, announcer, log, scrubber } = options;
-  if (config.console.port === undefined) return undefined;
+  if (config.console.port === undefined || status === undefined) return undefined;
   const settings = withKnownTokens(config.console, scrubber);
   const { openConsole } = await import("./console.ts"); // fastify is a third of the start, and most runtimes need no console
-  const guardian = guardianOf(PROGRAM);
   const { store, clock } = runtime.parts;
   const { openMetrics } = await import("../signals/open-metrics.ts");
   const metrics = await openMetrics({
     announcer,
     clock,
     scrubber,
-    status: () => guardian.status({}),
+    status: () => status.read(),
     backlog: () => store.reads.backlog(),
     specialistCount: () => runtime.members().length,
   });
   const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });
-  return openConsole({ settings, clock: systemClock(), announcer, runtime, guardianOf, metrics, onError });
+  return openConsole({ settings, clock: systemClock(), announcer, runtime, guardianOf, status, metrics, onError });
 }
 
 /** The scrubber knows each token from its first use on, also one that replaces another. */

@@ -155,9 +155,12 @@ function planOf(runtime: ShownRuntime, handle: string, now: number): PlanRow | u
   return plan(inputs).find((row) => row.handle === handle);
 }
 
+/** A HEAD would take a place, or read the log, and send nothing of it. */
+const ONCE = { exposeHeadRoute: false } as const;
+
 function addExport(app: FastifyInstance, { access, guardian, clock }: RouteParts): void {
   let underWay = 0;
-  app.get("/api/log/export", async (request, reply) => {
+  app.get("/api/log/export", ONCE, async (request, reply) => {
     await access.visitorOf(request);
     const query = queryOf(request.query);
     const format = query.oneOf("format", EXPORT_FORMATS) ?? "jsonl";
@@ -175,8 +178,9 @@ function addExport(app: FastifyInstance, { access, guardian, clock }: RouteParts
 }
 
 function addLive(app: FastifyInstance, { access, live }: RouteParts): void {
-  app.get("/api/live", async (request, reply) => {
+  app.get("/api/live", ONCE, async (request, reply) => {
     await access.visitorOf(request);
+    if (reply.raw.destroyed) return; // it left meanwhile, and would keep its place
     follow(request, reply, { access, live });
   });
 }

@@ -1,5 +1,6 @@
 /** One status for all who read it: it is made once for everybody, and not more often than the engine can spare. */
 import { sleep, type Clock } from "../core/clock.ts";
+import { Retryable } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
 import type { Snapshot } from "../guardian/status.ts";
 
@@ -14,6 +15,8 @@ export interface SharedStatus {
   ordered(): void;
   /** A part of the newest status as JSON, made once for each status. `name` says which part. */
   text(name: string, part: (status: Snapshot) => unknown): Promise<string>;
+  /** Begins none from now on, and resolves when the one under way has ended: the store may then be closed. */
+  close(): Promise<void>;
 }
 
 export interface SharedStatusOptions {
@@ -44,11 +47,13 @@ export function createSharedStatus({ clock, status }: SharedStatusOptions): Shar
   let next: Promise<Snapshot> | undefined;
   const texts = new WeakMap<Snapshot, Map<string, string>>();
 
+  let isClosed = false;
   const make = async (): Promise<Snapshot> => {
     const isFirst = last === undefined;
     await last?.made.catch(() => undefined); // its own readers hear of a failure
     while (clock.monotonic() < nextAt) await sleep(clock, nextAt - clock.monotonic());
     next = undefined;
+    if (isClosed) throw new Retryable("read_failed", "the process ends, and reads its store no more");
     const at = clock.monotonic();
     nextAt = at + MIN_APART_MS;
     const made = status();
@@ -80,6 +85,10 @@ export function createSharedStatus({ clock, status }: SharedStatusOptions): Shar
     newest,
     changed: () => void version++,
     ordered: () => void (ordered = ++version),
+    async close() {
+      isClosed = true;
+      await last?.made.catch(() => undefined); // its own readers hear of a failure
+    },
     async text(name, part) {
       const snapshot = await newest();
       const known = texts.get(snapshot) ?? new Map<string, string>();

@@ -5,8 +5,8 @@ import type { DriftEntry } from "../gateway/drift.ts";
 import type { Clock } from "../core/clock.ts";
 import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import { defined } from "../core/defined.ts";
+import { messageOf, type Fatal } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
-import type { Micros, Money } from "../core/units.ts";
 import { readListState, reportedReadFailure, type Gap, type ReadFailure } from "../polling/list-state.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
@@ -19,6 +19,7 @@ import { NO_ROW } from "../store/specialists.ts";
 import type { ParkedEvent } from "../store/inbox.ts";
 import type { Store } from "../store/store.ts";
 import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
+import { moneyOf, together, type MoneyShown } from "./money-shown.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
 import { stopsInForce, type HaltShown } from "./stops-in-force.ts";
 import { showHeld, type HeldShown } from "./held.ts";
@@ -33,18 +34,6 @@ import type { Frozen } from "../store/controls.ts";
 export interface UseOfLimit {
   readonly used: number;
   readonly limit: number;
-}
-
-export interface MoneyShown {
-  readonly currency: string;
-  /** Spent in total, since the store began. */
-  readonly postedMicros: Micros;
-  /** Held for actions without an outcome. */
-  readonly heldMicros: Micros;
-  /** The sum of both in the Guardian's present day. */
-  readonly dayMicros: Micros;
-  /** The daily cap of the definition, or the Guardian's own. */
-  readonly dayCapMicros?: Micros;
 }
 
 export interface WaitShown {
@@ -156,19 +145,66 @@ export interface Snapshot extends AllFailing {
 export type CutList = "approvals" | "parked" | "doubts" | "pending" | "undelivered" | "stopped" | "drift";
 
 const MAX_SHOWN = 100;
-/** The share of a daily cap from which on a person is told. */
-export const BUDGET_SHARE = 0.8;
+const NO_TOTALS = { approvals: 0, parked: 0, doubts: 0, pending: 0, undelivered: 0 } as const;
 
-/** Everything at once; lists are bounded, newest first. */
-export async function showStatus({
-  store,
-  clock,
-  live,
-}: {
+/** Everything at once; lists are bounded, newest first. A store that is lost and cannot be read either is shown by what memory knows. */
+export async function showStatus(from: StatusParts): Promise<Snapshot> {
+  const lost = from.live?.runtime.parts.storeLost();
+  if (lost === undefined) return readStatus(from);
+  try {
+    return await readStatus(from);
+  } catch (error) {
+    return withoutStore(from, lost, messageOf(error));
+  }
+}
+
+interface StatusParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly live?: { readonly runtime: Runtime; readonly startedAt: number; readonly baseUrl: string };
-}): Promise<Snapshot> {
+}
+
+/** Parts of a status that only the store knows. */
+const NOTHING_READ = {
+  failing: [],
+  failingCounts: { events: 0, parked: 0, groups: 0 },
+  pauses: [],
+  frozen: [],
+  approvals: [],
+  parked: [],
+  doubts: [],
+  pending: [],
+  undelivered: [],
+  money: [],
+  webhooks: undefined,
+} as const;
+
+function withoutStore({ clock, live }: StatusParts, lost: Fatal, unread: string): Snapshot {
+  const now = clock.now();
+  const { breakers, unkeptHalts, models } = live?.runtime.parts ?? {};
+  const [stopped, drift] = [breakers?.stops() ?? [], breakers?.drift() ?? []];
+  return {
+    ...NOTHING_READ,
+    at: now,
+    running: runningOf(live),
+    storeLost: { message: `${lost.message}; it cannot be read either (${unread}), so what waits in it is not shown` },
+    halts: (unkeptHalts?.all() ?? []).map((halt) => ({ ...halt, kept: false })),
+    stopped: stopped.slice(0, MAX_SHOWN),
+    drift: drift.slice(0, MAX_SHOWN),
+    totals: { ...NO_TOTALS, stopped: stopped.length, drift: drift.length, changed: changedOperations(drift) },
+    models: models?.waits() ?? [],
+    specialists: (live?.runtime.members() ?? []).map((member) =>
+      showOne(member.specialist.handle, { rows: UNKNOWN, usage: undefined, member, now }),
+    ),
+  };
+}
+
+function runningOf(live: StatusParts["live"]): Snapshot["running"] {
+  if (live === undefined) return undefined;
+  return { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set };
+}
+
+async function readStatus({ store, clock, live }: StatusParts): Promise<Snapshot> {
   const members = live?.runtime.members() ?? [];
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
   const breakers = live?.runtime.parts.breakers ?? (await storedBreakers(store, clock));
@@ -188,10 +224,7 @@ export async function showStatus({
   const lost = live?.runtime.parts.storeLost();
   return {
     at: now,
-    running:
-      live === undefined
-        ? undefined
-        : { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set },
+    running: runningOf(live),
     ...failing,
     ...(lost === undefined ? {} : { storeLost: { message: lost.message } }),
     ...stops,
@@ -223,21 +256,6 @@ export async function showStatus({
     money: together(specialists, live?.runtime.parts.guardianCaps?.perDay),
     webhooks: await live?.runtime.webhooks?.shown(),
   };
-}
-
-/** Every action is paid by its specialist and counts for the Guardian. */
-function together(specialists: readonly SpecialistShown[], caps: readonly Money[] | undefined): readonly MoneyShown[] {
-  const sums = new Map<string, MoneyShown>();
-  for (const { currency, postedMicros, heldMicros, dayMicros } of specialists.flatMap(({ money }) => money)) {
-    const sum = sums.get(currency) ?? { postedMicros: 0, heldMicros: 0, dayMicros: 0 };
-    sums.set(currency, {
-      currency,
-      postedMicros: sum.postedMicros + postedMicros,
-      heldMicros: sum.heldMicros + heldMicros,
-      dayMicros: sum.dayMicros + dayMicros,
-    });
-  }
-  return moneyOf([...sums.values()], caps);
 }
 
 function parkedEvent({ id, specialist, kind, note, failure, parkedAt }: ParkedEvent): WaitingForPerson {
@@ -349,17 +367,6 @@ function parkedBy(trouble: KeyTrouble | undefined): ParkedShown | undefined {
   if (trouble === undefined) return undefined;
   const { code, message, since, circuit } = trouble;
   return defined({ code, message, since, probeAt: circuit?.probeAt });
-}
-
-/** Spent amounts and caps, including currencies without spending. */
-function moneyOf(spent: readonly MoneyShown[], dayCaps: readonly Money[] = []): readonly MoneyShown[] {
-  const caps = new Map(dayCaps.map(({ currency, micros }) => [currency, micros]));
-  const currencies = new Set([...spent.map(({ currency }) => currency), ...caps.keys()]);
-  return [...currencies].map((currency) => {
-    const row = spent.find((one) => one.currency === currency) ?? { currency, postedMicros: 0, heldMicros: 0, dayMicros: 0 };
-    const cap = caps.get(currency);
-    return { ...row, ...defined({ dayCapMicros: cap }) };
-  });
 }
 
 function sum(entries: readonly (readonly [string, number])[]): { readonly [name: string]: number } {

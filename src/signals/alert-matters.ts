@@ -2,7 +2,8 @@
 import { defined } from "../core/defined.ts";
 import { HOUR, MICROS_PER_UNIT } from "../core/units.ts";
 import { NEED_KINDS, needsOf, type Need, type NeedKind } from "../guardian/needs-you.ts";
-import { BUDGET_SHARE, type MoneyShown, type Snapshot } from "../guardian/status.ts";
+import { BUDGET_SHARE, type MoneyShown } from "../guardian/money-shown.ts";
+import type { Snapshot } from "../guardian/status.ts";
 
 export type MatterKind = NeedKind | "budget";
 

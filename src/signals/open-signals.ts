@@ -8,7 +8,7 @@ import { systemRandom } from "../core/random.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { isTraced } from "../core/trace-ids.ts";
 import { readVersion } from "../core/version.ts";
-import type { Guardian } from "../guardian/guardian.ts";
+import type { Snapshot } from "../guardian/status.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { openAlerts } from "./alerts.ts";
 import { loadTraceApi } from "./trace-peer.ts";
@@ -17,7 +17,8 @@ import { traceAnnouncements, type Traces } from "./traces.ts";
 export interface SignalOptions {
   readonly config: Config;
   readonly runtime: Runtime;
-  readonly guardian: Pick<Guardian, "status">;
+  /** Undefined without alerts. */
+  readonly status: { read(): Promise<Snapshot>; changed(): void } | undefined;
   readonly announcer: Announcer;
   readonly log: Logger;
   readonly scrubber: Scrubber;
@@ -58,10 +59,10 @@ async function openTraces({ runtime, announcer, log, scrubber }: SignalOptions):
 /** Largest answer of a target that is read. */
 const MAX_ANSWER_BYTES = 64 * 1_024;
 
-async function keepAlerts({ config, runtime, guardian, announcer, log, scrubber, consoleUrl }: SignalOptions): Promise<Close | undefined> {
+async function keepAlerts({ config, runtime, status, announcer, log, scrubber, consoleUrl }: SignalOptions): Promise<Close | undefined> {
   const { to, link = consoleUrl } = config.alerts ?? { to: [] };
   const { store, clock, writes } = runtime.parts;
-  if (to.length === 0 || writes === "refuse") return undefined;
+  if (to.length === 0 || writes === "refuse" || status === undefined) return undefined;
   const transport = createTransport({ clock, maxBodyBytes: MAX_ANSWER_BYTES });
   const random = systemRandom();
   const alerts = await openAlerts({
@@ -75,11 +76,13 @@ async function keepAlerts({ config, runtime, guardian, announcer, log, scrubber,
     environment: config.environment,
     cwd: config.cwd,
     send: transport.send,
-    status: () => guardian.status({}),
+    status: () => status.read(),
     newId: () => random.word(ID_LENGTH),
   });
   return async () => {
-    await alerts.close({ isLost: runtime.parts.storeLost() !== undefined });
+    const isLost = runtime.parts.storeLost() !== undefined;
+    if (isLost) status.changed(); // nothing announces it
+    await alerts.close({ isLost });
     await transport.close();
   };
 }

@@ -183,3 +183,54 @@ test("the end of the console ends its pages", async () => {
   live.close();
   expect([opened.ended(), live.count]).toEqual([true, 0]);
 });
+
+test("a page whose check takes long holds up no other, and is checked once at a time", async () => {
+  const { clock, live, page } = changes();
+  const { said } = page();
+  let asked = 0;
+  live.open(
+    {
+      write: () => 0,
+      end: () => undefined,
+      mayRead() {
+        asked++;
+        return new Promise<boolean>(() => undefined);
+      },
+    },
+    undefined,
+  );
+  await clock.advance(MINUTE);
+  expect(said.filter((text) => text === ": live\n\n")).toHaveLength(6);
+  expect(asked).toBe(1);
+});
+
+test("a number that takes long to be read holds up no heartbeat", async () => {
+  const clock = virtualClock(1_000_000);
+  const said: string[] = [];
+  const live = new LiveChanges({
+    clock,
+    announcer: createAnnouncer(),
+    needs: () => new Promise<number>(() => undefined),
+    onChange: () => undefined,
+    onError: () => undefined,
+  });
+  live.open({ write: (text) => said.push(text) && 0, end: () => undefined, mayRead: async () => true }, undefined);
+  await clock.advance(25 * SECOND);
+  expect(said).toEqual([": live\n\n", ": live\n\n"]);
+});
+
+test("nothing is read after the end, and nobody gets a place", async () => {
+  const clock = virtualClock(1_000_000);
+  let reads = 0;
+  const announcer = createAnnouncer();
+  const live = new LiveChanges({ clock, announcer, needs: async () => ++reads, onChange: () => undefined, onError: () => undefined });
+  const reader = { write: () => 0, end: () => undefined, mayRead: async () => true };
+  live.open(reader, undefined);
+  await clock.advance(0);
+  const before = reads;
+  announcer.emit("job", { at: clock.now(), handle: "scout", job: "j", state: "paid" });
+  live.close();
+  await clock.advance(MINUTE);
+  expect(reads).toBe(before);
+  expect(() => live.open(reader, undefined)).toThrow("the console ends");
+});

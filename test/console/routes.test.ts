@@ -195,6 +195,15 @@ test("changes come over a stream, which goes on by number on another connection"
   await ended;
 });
 
+test("a HEAD takes no place among the pages, and reads no log", async () => {
+  const desk = await consoleDesk();
+  const session = await desk.login();
+  for (const path of ["/api/live", "/api/log/export"]) {
+    const answer = await desk.ask(path, { method: "HEAD", headers: { cookie: session.cookie } });
+    expect([path, answer.status]).toEqual([path, 404]);
+  }
+});
+
 test("300 open pages are bounded: those beyond are told so, and orders go on", { timeout: 20 * SECOND }, async () => {
   const { desk, session, hash } = await withProposal();
   const streams = await Promise.all(Array.from({ length: 300 }, () => stream(desk, session)));

@@ -106,3 +106,19 @@ test("the JSON of one part is made once for each status", async () => {
   const texts = await clock.run(Promise.all([status.text("part", part), status.text("part", part)]));
   expect(texts).toEqual(['{"at":1,"made":1}', '{"at":1,"made":1}']);
 });
+
+test("none begins after the end, which waits for the one under way: the store may then be closed", async () => {
+  const { clock, status, made } = await shared(100);
+  const first = status.read();
+  await clock.advance(10);
+  status.changed();
+  const waiting = status.read();
+  let closed = false;
+  const closing = status.close().then(() => (closed = true));
+  await clock.advance(0);
+  expect(closed).toBe(false);
+  await clock.run(Promise.all([closing, first]));
+  await expect(clock.run(waiting)).rejects.toThrow("the process ends");
+  await expect(clock.run(status.read())).rejects.toThrow("the process ends");
+  expect(made()).toBe(1);
+});

@@ -10,6 +10,8 @@ import { createAnnouncer, type Announcer } from "../../src/core/events.ts";
 import { isObject, parseJson, textIn, type JsonObject } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
+import { createSharedStatus } from "../../src/console/shared-status.ts";
+import { PROGRAM } from "../../src/guardian/record-orders.ts";
 import { openConsole } from "../../src/console/console.ts";
 import { CERTIFICATE } from "./tls-files.ts";
 import { createGuardian, type Guardian } from "../../src/guardian/guardian.ts";
@@ -70,8 +72,11 @@ export async function consoleDesk(
     return { who, role: who === "vera" ? "view" : "act", readToken: read };
   });
   const trust = { of: () => undefined, report: () => undefined };
+  const status = createSharedStatus({ clock, status: () => guardianOf(PROGRAM).status({}) });
+  onTestFinished(() => status.close());
   const open = (port: number) =>
     openConsole({
+      status,
       settings: { host: "127.0.0.1", url: undefined, tls: undefined, login: "TOKEN", people, ...settings, port },
       clock,
       announcer,

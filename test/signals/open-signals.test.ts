@@ -106,13 +106,14 @@ test("a dry run alerts nobody, and targets are told when a runtime runs", async 
     const here = await harness({ specialists: [{ handle: "scout" }], writes });
     const { runtime, guardian } = here;
     let asked = 0;
-    const counting: Pick<Guardian, "status"> = {
-      status(query) {
+    const status = {
+      read() {
         asked++;
-        return guardian.status(query);
+        return guardian.status({});
       },
+      changed: () => undefined,
     };
-    const options = { config, runtime, guardian: counting, announcer: runtime.announcer, log: silentLogger(), scrubber: new Scrubber() };
+    const options = { config, runtime, status, announcer: runtime.announcer, log: silentLogger(), scrubber: new Scrubber() };
     const signals = await here.clock.run(openSignals({ ...options, consoleUrl: undefined }));
     await here.clock.advance(10_000);
     await here.clock.run(signals.close());
