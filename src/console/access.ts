@@ -4,6 +4,7 @@ import type { ConsolePerson, ConsoleRole, ConsoleSettings } from "../config/cons
 import { bearerIn, isSame } from "../core/bearer.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused, Retryable } from "../core/errors.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
 import { createGuessLimit, GUESS_PAUSE_MS, MAX_WAITING_GUESSES } from "../core/guess-limit.ts";
 import { isOwnHost, isOwnOrigin } from "../core/page-origin.ts";
 import { cookieHeader, cookieIn, issueSession, readSession, type SessionHolder } from "../core/page-session.ts";
@@ -28,13 +29,14 @@ export interface Access {
   actorOf(request: Asking): Promise<Visitor>;
   /** A session for whoever states a right token, and its cookie. */
   login(request: Asking, token: string): Promise<{ readonly visitor: Visitor; readonly cookie: string }>;
-  /** The cookie that ends a session. */
-  endedCookie(): string;
+  /** Ends the session of a request, with all copies of its cookie. Returns the cookie that says so. */
+  logout(request: Asking): Promise<string>;
 }
 
 export interface AccessOptions {
   readonly settings: ConsoleSettings;
   readonly clock: Clock;
+  readonly ended: EndedSessions;
   /** Part of the cookie's name: browsers send a cookie to every port of its host. */
   readonly port: () => number;
 }
@@ -42,7 +44,7 @@ export interface AccessOptions {
 const CSRF_HEADER = "x-csrf-token";
 const MAX_TOKEN_CHARS = 512;
 
-export function createAccess({ settings, clock, port }: AccessOptions): Access {
+export function createAccess({ settings, clock, ended, port }: AccessOptions): Access {
   const { url, tls, people } = settings;
   const scheme = tls === undefined ? "http" : "https";
   const personOf = (who: string): ConsolePerson | undefined => people.find((person) => person.who === who);
@@ -72,7 +74,7 @@ export function createAccess({ settings, clock, port }: AccessOptions): Access {
     checkPlace(request);
     const value = cookieIn(cookie, `retinue_${port()}`);
     const session = readSession(value, byName, clock.now());
-    if (session !== undefined) return { ...session, role: roleOf(session.who) };
+    if (session !== undefined && !ended.has(session.id)) return { who: session.who, csrf: session.csrf, role: roleOf(session.who) };
     if (people.every(({ readToken }) => readToken() === undefined)) throw tokenMissing();
     if (value !== undefined && value !== "") throw new Refused("session_over", "the session is over", { hint: "log in again" });
     throw new Refused("token_wrong", "log in, or send the console's token");
@@ -92,12 +94,15 @@ export function createAccess({ settings, clock, port }: AccessOptions): Access {
     async login(request, token) {
       checkPlace(request);
       const holder = await byToken(request, token.slice(0, MAX_TOKEN_CHARS));
-      const value = issueSession(holder, clock.now());
-      const session = readSession(value, () => holder, clock.now());
-      if (session === undefined) throw new Refused("session_over", "the session is over", { hint: "log in again" });
-      return { visitor: { ...session, role: roleOf(session.who) }, cookie: cookieOf(value) };
+      const { value, session } = issueSession(holder, clock.now());
+      return { visitor: { who: session.who, csrf: session.csrf, role: roleOf(session.who) }, cookie: cookieOf(value) };
     },
-    endedCookie: () => cookieOf(""),
+    async logout(request) {
+      await visitorOf(request);
+      const session = readSession(cookieIn(request.headers.cookie, `retinue_${port()}`), byName, clock.now());
+      if (session !== undefined) await ended.add(session.id, session.until);
+      return cookieOf("");
+    },
   };
 }
 

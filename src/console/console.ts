@@ -19,6 +19,7 @@ import type { Metrics } from "../signals/metrics.ts";
 import type { Caller } from "../store/orders.ts";
 import { createAccess } from "./access.ts";
 import { answerError, say } from "./answer-error.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
 import { LiveChanges } from "./live-changes.ts";
 import { addRoutes, type ShownRuntime } from "./routes.ts";
 import type { SharedStatus } from "./shared-status.ts";
@@ -45,6 +46,7 @@ export interface ConsoleOptions {
   readonly guardianOf: (caller: Caller) => Guardian;
   /** Its owner closes it, before the store. */
   readonly status: SharedStatus;
+  readonly ended: EndedSessions;
   /** Absent if the package for metrics is not installed. */
   readonly metrics: Metrics | { readonly missing: Misconfigured };
   /** Called on a defect of the console itself. */
@@ -83,7 +85,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
     onChange: () => status.changed(),
     onError,
   });
-  const access = createAccess({ settings, clock, port: () => portOf(app) });
+  const access = createAccess({ settings, clock, ended: options.ended, port: () => portOf(app) });
   app.get("/healthz", () => ({ ok: true }));
   app.get("/readyz", (_request, reply) => {
     const readiness = readinessOf(runtime);

@@ -99,8 +99,10 @@ async function openConsolePort(options: SurfaceOptions, status: SharedStatus | u
     backlog: () => store.reads.backlog(),
     specialistCount: () => runtime.members().length,
   });
+  const { openEndedSessions } = await import("./ended-sessions.ts");
+  const ended = await openEndedSessions(store, clock);
   const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });
-  return openConsole({ settings, clock: systemClock(), announcer, runtime, guardianOf, status, metrics, onError });
+  return openConsole({ settings, clock: systemClock(), announcer, runtime, guardianOf, status, ended, metrics, onError });
 }
 
 /** The scrubber knows each token from its first use on, also one that replaces another. */

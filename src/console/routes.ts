@@ -71,10 +71,12 @@ function addSession(app: FastifyInstance, access: Access): void {
     return reply.header("set-cookie", cookie).send(shown(visitor));
   });
   app.get("/api/session", async (request) => shown(await access.visitorOf(request)));
-  app.delete("/api/session", async (request, reply) => {
-    await access.visitorOf(request);
-    return reply.header("set-cookie", access.endedCookie()).code(204).send();
-  });
+  app.delete("/api/session", async (request, reply) =>
+    reply
+      .header("set-cookie", await access.logout(request))
+      .code(204)
+      .send(),
+  );
 }
 
 /** A read for whoever holds a token: its answer as a value, or as JSON that is made already. */

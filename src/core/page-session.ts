@@ -1,5 +1,5 @@
 /**
- * Sessions of the pages that people open: a signed cookie, and no table.
+ * Sessions of the pages that people open: a signed cookie, and no table of those that are open.
  *
  * A session is signed with a key made from its holder's token. It outlives a restart, and ends when the token changes.
  */
@@ -19,16 +19,28 @@ export interface PageSession {
   readonly who: string;
   /** Sent back with each order, so that no other site can give one. */
   readonly csrf: string;
+  /** Names the session, and proves nothing: a session that its holder has ended is known by it. */
+  readonly id: string;
+  /** The time of its end. */
+  readonly until: number;
 }
 
 /** A session ends after this time, used or not. */
 export const SESSION_MS = 30 * DAY;
 const MAX_COOKIE_CHARS = 1_024;
 
-/** The cookie's value for a person who has shown the token. */
-export function issueSession({ who, token }: SessionHolder, now: number): string {
-  const body = Buffer.from(JSON.stringify([who, now, randomBytes(12).toString("base64url")])).toString("base64url");
-  return `${body}.${sign(token, body)}`;
+/** A session for a person who has shown the token, and its cookie's value. */
+export function issueSession({ who, token }: SessionHolder, now: number): { readonly value: string; readonly session: PageSession } {
+  const id = randomBytes(12).toString("base64url");
+  const body = Buffer.from(JSON.stringify([who, now, id])).toString("base64url");
+  return { value: `${body}.${sign(token, body)}`, session: sessionOf({ who, token }, { body, id, since: now }) };
+}
+
+function sessionOf(
+  { who, token }: SessionHolder,
+  { body, id, since }: { readonly body: string; readonly id: string; readonly since: number },
+): PageSession {
+  return { who, csrf: sign(token, `csrf ${body}`), id, until: since + SESSION_MS };
 }
 
 /** The session of a cookie's value; undefined if it is over, forged, or of a person or token that no longer exists. */
@@ -41,12 +53,11 @@ export function readSession(
   const [body = "", signature = ""] = value.split(".", 2);
   const stated = parseJson(Buffer.from(body, "base64url").toString());
   if (!Array.isArray(stated)) return undefined;
-  const [who, since]: readonly unknown[] = stated;
-  if (typeof who !== "string" || typeof since !== "number") return undefined;
+  const [who, since, id]: readonly unknown[] = stated;
+  if (typeof who !== "string" || typeof since !== "number" || typeof id !== "string") return undefined;
   const holder = holderOf(who);
   if (holder === undefined || !isSame(signature, sign(holder.token, body))) return undefined;
-  if (now - since > SESSION_MS) return undefined;
-  return { who, csrf: sign(holder.token, `csrf ${body}`) };
+  return now - since > SESSION_MS ? undefined : sessionOf(holder, { body, id, since });
 }
 
 function sign(token: Secret, text: string): string {

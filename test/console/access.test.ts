@@ -37,6 +37,18 @@ test("a session outlives a restart, and ends when its token changes", async () =
   expect(codeOf(await desk.order({ cookie, csrf: "" }, "pause", {}))).toBe("session_over");
 });
 
+test("leaving ends the session with every copy of its cookie, also after a restart, and no other session", async () => {
+  const { ask, login, restart } = await consoleDesk();
+  const [{ cookie: copied }, { cookie: other }] = [await login(), await login()];
+  await ask("/api/session", { method: "DELETE", headers: { cookie: copied } });
+  const answers = async () =>
+    Promise.all([copied, other].map(async (cookie) => (await ask("/api/session", { headers: { cookie } })).status));
+  expect(await answers()).toEqual([401, 200]);
+  expect(codeOf(await ask("/api/session", { headers: { cookie: copied } }))).toBe("session_over");
+  await restart();
+  expect(await answers()).toEqual([401, 200]);
+});
+
 test("leaving ends the cookie", async () => {
   const { ask, login } = await consoleDesk();
   const { cookie } = await login();

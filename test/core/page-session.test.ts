@@ -7,13 +7,13 @@ const HOLDER: SessionHolder = { who: "anna", token: new Secret("a-token") };
 const of = (holder: SessionHolder) => (who: string) => (who === holder.who ? holder : undefined);
 
 test("a session is of whoever showed the token, and each has a mark of its own for orders", () => {
-  const session = readSession(issueSession(HOLDER, 5), of(HOLDER), 5);
+  const session = readSession(issueSession(HOLDER, 5).value, of(HOLDER), 5);
   expect(session?.who).toBe("anna");
-  expect(readSession(issueSession(HOLDER, 5), of(HOLDER), 5)?.csrf).not.toBe(session?.csrf);
+  expect(readSession(issueSession(HOLDER, 5).value, of(HOLDER), 5)?.csrf).not.toBe(session?.csrf);
 });
 
 test("a session ends with its token, with its person, and after its time", () => {
-  const value = issueSession(HOLDER, 5);
+  const { value } = issueSession(HOLDER, 5);
   expect(readSession(value, of({ ...HOLDER, token: new Secret("another") }), 5)).toBeUndefined();
   expect(readSession(value, () => undefined, 5)).toBeUndefined();
   expect(readSession(value, of(HOLDER), 5 + SESSION_MS)).toBeDefined();
@@ -21,7 +21,7 @@ test("a session ends with its token, with its person, and after its time", () =>
 });
 
 test("a changed, cut or made-up value is no session", () => {
-  const value = issueSession(HOLDER, 5);
+  const { value } = issueSession(HOLDER, 5);
   const [body = "", signature = ""] = value.split(".");
   const forged = Buffer.from(JSON.stringify(["anna", 9e15, "x"])).toString("base64url");
   const values = [

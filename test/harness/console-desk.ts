@@ -10,6 +10,7 @@ import { createAnnouncer, type Announcer } from "../../src/core/events.ts";
 import { isObject, parseJson, textIn, type JsonObject } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
+import { openEndedSessions } from "../../src/console/ended-sessions.ts";
 import { createSharedStatus } from "../../src/console/shared-status.ts";
 import { PROGRAM } from "../../src/guardian/record-orders.ts";
 import { openConsole } from "../../src/console/console.ts";
@@ -74,9 +75,10 @@ export async function consoleDesk(
   const trust = { of: () => undefined, report: () => undefined };
   const status = createSharedStatus({ clock, status: () => guardianOf(PROGRAM).status({}) });
   onTestFinished(() => status.close());
-  const open = (port: number) =>
+  const open = async (port: number) =>
     openConsole({
       status,
+      ended: await openEndedSessions(store, clock),
       settings: { host: "127.0.0.1", url: undefined, tls: undefined, login: "TOKEN", people, ...settings, port },
       clock,
       announcer,

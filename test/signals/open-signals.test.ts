@@ -9,7 +9,6 @@ import { isObject, textIn } from "../../src/core/json.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { Scrubber } from "../../src/core/scrubber.ts";
 import { traceIdOf } from "../../src/core/trace-ids.ts";
-import type { Guardian } from "../../src/guardian/guardian.ts";
 import { openSignals } from "../../src/signals/open-signals.ts";
 import { inProcess } from "../harness/cli.ts";
 import { harness } from "../harness/harness.ts";

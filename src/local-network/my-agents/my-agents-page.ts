@@ -41,7 +41,7 @@ export function guardianPages(server: FastifyInstance, network: LocalNetwork, to
     const guess = await guesses.check(request.ip, () => isSame(given, token));
     if (guess === "busy") return page(reply, 429, loginPage("Too many attempts wait: try again in a few seconds."));
     if (guess === "wrong") return page(reply, 403, loginPage("That is not the token."));
-    const value = issueSession(holder, clock.now());
+    const { value } = issueSession(holder, clock.now());
     void reply.header("set-cookie", cookieHeader({ name: COOKIE, value, path: "/guardian", secure: false }));
     return reply.redirect("/guardian", 303);
   });
