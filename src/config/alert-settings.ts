@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { defined } from "../core/defined.ts";
 import { isScrubbable } from "../core/scrubber.ts";
-import type { Secret } from "../core/secret.ts";
+import { Secret } from "../core/secret.ts";
 import type { Environment } from "./environment.ts";
 import { secretsOf } from "./key-sources.ts";
 import { mistake, warning, type Problem } from "./problem.ts";
@@ -67,9 +67,21 @@ function variablesOf({ to }: AlertSettings): readonly string[] {
   return to.flatMap((one) => ("command" in one ? (one.env ?? []) : ["urlFrom" in one ? one.urlFrom : [], one.token ?? []].flat()));
 }
 
-/** The values of the variables that targets name. */
+/** Parts of an address this long are what lets a sender in: services give everybody the same host. */
+const SECRET_PART_LENGTH = 12;
+
+/** The values of the variables that targets name, and the parts of addresses among them. */
 export function alertSecrets(environment: Environment, settings: AlertSettings | undefined): readonly Secret[] {
-  return settings === undefined ? [] : secretsOf(variablesOf(settings), (name) => environment.get(name));
+  if (settings === undefined) return [];
+  const values = secretsOf(variablesOf(settings), (name) => environment.get(name));
+  return [...values, ...values.flatMap((value) => partsOf(value.reveal()))];
+}
+
+function partsOf(address: string): readonly Secret[] {
+  const url = URL.parse(address);
+  if (url === null || !/^https?:$/.test(url.protocol)) return [];
+  const parts = [...url.pathname.split("/"), ...url.searchParams.values(), url.password];
+  return parts.filter((part) => part.length >= SECRET_PART_LENGTH).map((part) => new Secret(part));
 }
 
 /** Finds an address that holds a password, and a named variable without a value, or with one that no scrubber takes out. */

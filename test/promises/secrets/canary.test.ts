@@ -1,4 +1,5 @@
 /** No secret is stored or said: a network that repeats them all, read by real processes, and every place that keeps or shows anything. */
+import { createServer } from "node:http";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
@@ -7,6 +8,7 @@ import { SECOND } from "../../../src/core/units.ts";
 import { signDelivery } from "../../../src/webhooks/receiver/sign.ts";
 import { inProcess } from "../../harness/cli.ts";
 import { freePort } from "../../harness/free-port.ts";
+import { otlpReceiver, type OtlpReceiver } from "../../harness/otlp-receiver.ts";
 import { formsOf, parrot, type Parrot } from "../../harness/parrot-network.ts";
 import { folder, resultOf, start, textIn, type Process } from "../../harness/process.ts";
 import { post } from "../../harness/webhook-network.ts";
@@ -24,7 +26,9 @@ const TOKEN = "console-token-4Hs8vB21";
 const GUARDIAN = "guardian-key-77Jd0qPz";
 /** Read by definitions, which name it under `secrets`. */
 const MODEL = "sk-model-9Xw3!Lr=Tq6";
-const SECRETS = [...KEYS.values(), ...SIGNING, TOKEN, GUARDIAN, MODEL];
+/** The last part of the address to which alerts go. */
+const ALERTS = "alerts-hook-6Tq2mZx9";
+const SECRETS = [...KEYS.values(), ...SIGNING, TOKEN, GUARDIAN, MODEL, ALERTS];
 /** The secret of a webhook, typed by a person: nothing else knows it. */
 const TYPED = "typed-by-hand-31";
 
@@ -115,6 +119,9 @@ interface Canary {
   readonly network: Parrot;
   readonly run: Process;
   /** Hands a delivery to a specialist, and answers the status. */
+  readonly spans: OtlpReceiver;
+  /** Alerts as they were sent. */
+  readonly alerts: readonly string[];
   readonly deliver: (handle: string, payload: string | JsonObject, secret?: string) => Promise<number>;
   /** Runs a command twice: its output for people and, with --json, its final object. */
   readonly ask: (...args: readonly string[]) => Promise<{ readonly words: string; readonly said: JsonObject }>;
@@ -128,10 +135,13 @@ async function canary(context: TestContext, profile: JsonObject): Promise<Canary
   writeFileSync(join(root, "quick.json"), JSON.stringify({ extends: "set-b", timing: { quietMs: 200 }, ...profile }));
   const network = await parrot(context, KEYS, [...SIGNING, TOKEN, GUARDIAN]);
   const port = await freePort();
-  const env = { ...ENV, RETINUE_WEBHOOK_PORT: String(port) };
+  const spans = await otlpReceiver();
+  const alerts = await alertServer(context);
+  writeFileSync(join(root, "retinue.config.ts"), 'export default { alerts: { to: [{ urlFrom: "ALERT_URL" }] } };');
+  const env = { ...ENV, RETINUE_WEBHOOK_PORT: String(port), ALERT_URL: `${alerts.url}/${ALERTS}` };
   const store = ["--store", `sqlite:${join(root, "store.sqlite")}`];
   const at = ["--base-url", network.baseUrl, "--set", "b", "--profile", join(root, "quick.json")];
-  const run = start(context, ["run", ...at, ...store], { cwd: root, env });
+  const run = start(context, ["run", ...at, ...store], { cwd: root, env: { ...env, ...spans.env } });
   await run.saying(({ type }) => type === "console");
   const receiver = `http://127.0.0.1:${port}/webhooks/`;
   await expect.poll(() => fetch(receiver).then(({ status }) => status, String), { timeout: 10_000 }).toBe(404);
@@ -140,6 +150,8 @@ async function canary(context: TestContext, profile: JsonObject): Promise<Canary
     root,
     network,
     run,
+    spans,
+    alerts: alerts.bodies,
     async deliver(handle, payload, secret = SIGNING[0] ?? "") {
       const id = `d${deliveries++}-${KEYS.get("scout")}`;
       const signed = signDelivery({ scheme: "standard", secret, payload, id, kind: `odd-${KEYS.get("scout")}`, at: Date.now() });
@@ -228,9 +240,43 @@ async function lookAtAll({ ask, root, run }: Canary): Promise<readonly string[]>
   }
   await look("backup", join(root, "backup.sqlite"));
   const url = textIn(await run.saying(({ type }) => type === "console"), "url");
-  const status = await fetch(`${url}/api/status`, { headers: { authorization: `Bearer ${TOKEN}` } });
-  expect(status.status).toBe(200);
-  return [...shown, await status.text(), await (await fetch(`${url}/readyz`)).text()];
+  return [...shown, ...(await lookAtConsole(url, actions)), await (await fetch(`${url}/readyz`)).text()];
+}
+
+/** Every read of the console, the metrics, both exports and the first event of its stream. */
+async function lookAtConsole(url: string, actions: readonly string[]): Promise<readonly string[]> {
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const ofOne = [...KEYS.keys()].flatMap((handle) => ["", "/events", "/jobs", "/feed"].map((part) => `specialists/${handle}${part}`));
+  const reads = ["status", "needs", "specialists", "log?limit=100", "orders", "usage", ...actions.slice(0, 5).map((id) => `why?id=${id}`)];
+  const paths = [...reads, ...ofOne, "log/export?format=jsonl", "log/export?format=csv"].map((path) => `/api/${path}`);
+  const texts: string[] = [];
+  for (const path of ["/", "/metrics", ...paths]) {
+    const answer = await fetch(`${url}${path}`, { headers });
+    expect([path, answer.status]).toEqual([path, 200]);
+    texts.push(await answer.text());
+  }
+  const live = await fetch(`${url}/api/live`, { headers });
+  const first = await live.body?.getReader().read();
+  texts.push(Buffer.from(first?.value ?? new Uint8Array()).toString());
+  expect(texts.at(-1)).toContain("event: change");
+  return texts;
+}
+
+/** Takes alerts, and keeps them as they come. */
+async function alertServer({ onTestFinished }: TestContext): Promise<{ readonly url: string; readonly bodies: readonly string[] }> {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (text: string) => void (body += text));
+    request.on("end", () => {
+      bodies.push(body);
+      response.end(NOISE); // an answer of theirs is no text of ours
+    });
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${port}`, bodies };
 }
 
 /** The secrets that stand in files, each with the file. */
@@ -260,6 +306,10 @@ test("is stored or said nowhere, whatever the network and a definition do", { ti
   expect.soft(run.said.flatMap((said) => told(JSON.stringify(said)).map((secret) => [said["type"], secret]))).toEqual([]);
   expect.soft(told(run.strays.join("\n"))).toEqual([]);
   expect.soft(shown.flatMap((words) => told(words))).toEqual([]);
+  expect(world.alerts.length).toBeGreaterThan(0);
+  expect.soft(world.alerts.flatMap((body) => told(body))).toEqual([]);
+  expect(world.spans.spans.length).toBeGreaterThan(50);
+  expect.soft(world.spans.bodies.flatMap((body) => told(body))).toEqual([]);
   // No request carries one outside its header, except the registration that tells the network the signing secret.
   const left = network.requests.filter(({ line }) => !line.startsWith("POST /v1/webhooks"));
   expect.soft(left.flatMap(({ line, body }) => told(`${line} ${body}`))).toEqual([]);
