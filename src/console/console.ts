@@ -1,11 +1,10 @@
 /** The console's port: health for whoever watches the process, metrics and reads for whoever holds a token, and the page. */
-import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import fastify, { type FastifyInstance } from "fastify";
 import type { ConsoleSettings } from "../config/console-settings.ts";
 import type { Clock } from "../core/clock.ts";
-import { messageOf, Misconfigured } from "../core/errors.ts";
+import type { Misconfigured } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import { parseJson } from "../core/json.ts";
 import { pageHeaders } from "../core/page-origin.ts";
@@ -21,6 +20,7 @@ import { createAccess } from "./access.ts";
 import { answerError, say } from "./answer-error.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import { LiveChanges } from "./live-changes.ts";
+import { keepCertificate, readTls, tlsUnreadable } from "./renew-certificate.ts";
 import { addRoutes, type ShownRuntime } from "./routes.ts";
 import type { SharedStatus } from "./shared-status.ts";
 import { addPage, PAGE_FOLDER } from "./static-page.ts";
@@ -99,7 +99,14 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   });
   addRoutes(app, { access, live, status, guardian, guardianOf, runtime, clock });
   addPage(app, options.pageFolder ?? PAGE_FOLDER);
+  const { server } = app;
+  const { tls } = settings;
+  const forget =
+    tls !== undefined && "setSecureContext" in server
+      ? keepCertificate({ files: tls, server: server as TlsServer, clock, onError })
+      : undefined;
   const close = async (): Promise<void> => {
+    forget?.();
     if (!("missing" in metrics)) metrics.close();
     live.close();
     await app.close();
@@ -139,27 +146,12 @@ function createListener(handler: RequestListener, tls: ConsoleSettings["tls"]): 
   return server;
 }
 
-function readTls({ cert, key }: NonNullable<ConsoleSettings["tls"]>): { readonly cert: Buffer; readonly key: Buffer } {
-  try {
-    return { cert: readFileSync(cert), key: readFileSync(key) };
-  } catch (error) {
-    throw unreadable(error);
-  }
-}
-
 function openTls(options: Parameters<typeof createTlsServer>[0], handler: RequestListener): ReturnType<typeof createTlsServer> {
   try {
     return createTlsServer(options, handler);
   } catch (error) {
-    throw unreadable(error);
+    throw tlsUnreadable(error);
   }
-}
-
-function unreadable(cause: unknown): Misconfigured {
-  return new Misconfigured("console_tls_unreadable", `the certificate or the key of the console cannot be used: ${messageOf(cause)}`, {
-    cause,
-    expected: "two PEM files that this user may read, under console.tls",
-  });
 }
 
 async function listen(app: FastifyInstance, { port = 0, host, tls }: ConsoleSettings): Promise<string> {
