@@ -45,7 +45,8 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   // The present state, made from facts: pure, without a clock, a socket or a file.
   live: ["core", "contract", "specialist", "limits", "outbox/intent.ts"],
   // The states of an action are stated once, in the outbox; the store keeps them.
-  store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts"],
+  // It connects to the address that the settings state.
+  store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts", "config/postgres-address.ts"],
   gateway: [...below("gateway"), "outbox/intent.ts"],
   // Models are paid and paced like requests, over sockets of their own.
   model: below("model"),
@@ -73,6 +74,7 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   // Optional: loaded when the console opens, or where an SDK is set up.
   "prom-client": ["src/signals/"],
   "@opentelemetry/api": ["src/signals/"],
+  pg: ["src/store/postgres/open-connection.ts"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
   // Optional peers, loaded when a model is first asked. Their requests leave through `src/model/model-fetch.ts`.
   ai: ["src/model/provider.ts"],

@@ -31,8 +31,7 @@ const HOST = /^[\w.:-]+$/;
 export function parsePostgresAddress(address: string, cwd: string): PostgresAddress {
   const url = URL.parse(address);
   // A password with a bare "/", "?" or "#" ends up in the port, the path or the fragment: the address is then refused as a whole.
-  if (url === null || url.hash !== "" || url.port === "0" || url.pathname.slice(1).includes("/"))
-    throw unreadable();
+  if (url === null || url.hash !== "" || url.port === "0" || url.pathname.slice(1).includes("/")) throw unreadable();
   const [user, password, host] = [url.username, url.password, url.hostname.replace(/^\[(.*)\]$/, "$1")].map(decoded);
   const database = decoded(url.pathname.slice(1));
   if (!host || !(host.startsWith("/") || HOST.test(host)))
@@ -41,7 +40,8 @@ export function parsePostgresAddress(address: string, cwd: string): PostgresAddr
   if (!user) throw invalid("names no user");
   const parameters = parametersOf(url.searchParams);
   const schema = parameters.get("schema") ?? DEFAULT_SCHEMA;
-  if (!SCHEMA.test(schema)) throw invalid("has an unusable schema", "a schema's name has lower-case letters, digits and _, and does not begin with pg_");
+  if (!SCHEMA.test(schema))
+    throw invalid("has an unusable schema", "a schema's name has lower-case letters, digits and _, and does not begin with pg_");
   return {
     kind: "postgres",
     host,
@@ -91,11 +91,16 @@ function tlsOf(host: string, parameters: ReadonlyMap<string, string>, cwd: strin
   const file = parameters.get("sslrootcert");
   if (mode === "verify-full") return { rootCertificates: file === undefined || isAbsolute(file) ? file : join(cwd, file) };
   if (!host.startsWith("/") && !isLoopback(host))
-    throw new Misconfigured("store_tls_missing", `the store's server ${host} is not on this machine, and nothing proves that it is the right one`, {
-      expected: "sslmode=verify-full",
-      hint: "add sslmode=verify-full to the address, and sslrootcert=<file> if the server's certificate has an authority of its own",
-    });
-  if (mode !== "disable") throw invalid("has an unusable sslmode", 'use "disable" or "verify-full": every other mode may be silently without proof');
+    throw new Misconfigured(
+      "store_tls_missing",
+      `the store's server ${host} is not on this machine, and nothing proves that it is the right one`,
+      {
+        expected: "sslmode=verify-full",
+        hint: "add sslmode=verify-full to the address, and sslrootcert=<file> if the server's certificate has an authority of its own",
+      },
+    );
+  if (mode !== "disable")
+    throw invalid("has an unusable sslmode", 'use "disable" or "verify-full": every other mode may be silently without proof');
   if (file !== undefined) throw invalid("has sslrootcert without sslmode=verify-full");
   return undefined;
 }

@@ -10,7 +10,12 @@ test("an address has its parts, and defaults for port and schema", () => {
   const address = parse("postgres://me:p%2Fss%40word@localhost/agents");
   expect(address).toMatchObject({ host: "localhost", port: 5432, database: "agents", user: "me", schema: "retinue", tls: undefined });
   expect(address.password?.reveal()).toBe("p/ss@word");
-  expect(parse("postgresql://me@[::1]:6000/a?schema=other")).toMatchObject({ host: "::1", port: 6000, schema: "other", password: undefined });
+  expect(parse("postgresql://me@[::1]:6000/a?schema=other")).toMatchObject({
+    host: "::1",
+    port: 6000,
+    schema: "other",
+    password: undefined,
+  });
 });
 
 test("a server elsewhere is known by its certificate", () => {

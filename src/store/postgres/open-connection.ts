@@ -1,0 +1,179 @@
+/** One connection to a PostgreSQL server, and its session. The only place that loads the package `pg`. */
+import { readFileSync } from "node:fs";
+import type * as Pg from "pg";
+import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
+import { systemClock, type Clock } from "../../core/clock.ts";
+import { messageOf, Misconfigured } from "../../core/errors.ts";
+import { loadPeer, type Peer } from "../../core/peer.ts";
+import { SECOND } from "../../core/units.ts";
+import { connectFailure, connectionLost, isConnectionLost, statementFailure } from "./server-errors.ts";
+
+export type PostgresRow = Readonly<Record<string, unknown>>;
+
+export interface Statement {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  /** The server parses a named statement once in a session. One name stands for one text. */
+  readonly name?: string;
+}
+
+export interface PostgresConnection {
+  /**
+   * Sends one statement at once, behind those that are not answered yet (a pipeline): several cost one round trip, run in order, and fail
+   * each for itself. `int8` comes as a number, `bytea` as a `Uint8Array`, `numeric` as text. Of several statements in one text without values, the rows of the last are returned. Throws
+   * the errors of `statementFailure`.
+   */
+  query(statement: Statement): Promise<readonly PostgresRow[]>;
+  /** Calls the listener once if the connection ends without `close()`, at once if it has ended. */
+  onLost(listener: (error: Error) => void): void;
+  /** Calls the listener with each notice of the channels that this session listens to. */
+  onNotice(listener: (channel: string, text: string) => void): void;
+  /** Statements sent so far. */
+  readonly statements: number;
+  /** Ends the session after the statements already sent. Resolves when the server has ended it, or after two seconds. */
+  close(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  readonly address: PostgresAddress;
+  /** Stands behind `retinue` in the server's list of sessions (`application_name`). */
+  readonly purpose: string;
+  /** Settings of this session. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly connectTimeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+const PG: Peer = { name: "pg", version: "8.23.1" };
+const CONNECT_TIMEOUT_MS = 10 * SECOND;
+const CLOSE_MS = 2 * SECOND;
+const KEEPALIVE_MS = 10 * SECOND;
+/** Type numbers of the server. */
+const INT8 = 20;
+const BYTEA = 17;
+
+/** Opens a connection and sets its session up. Throws the errors of `connectFailure`, `peer_missing` and `store_setting_refused`. */
+export async function openConnection(options: ConnectionOptions): Promise<PostgresConnection> {
+  const { address, settings = {}, clock = systemClock() } = options;
+  const pg = await loadPeer(PG, () => import("pg"));
+  const client = createClient(pg, options);
+  const session = openSession(client, address, clock);
+  try {
+    await client.connect();
+  } catch (error) {
+    void session.close();
+    throw connectFailure(address, error);
+  }
+  const ours = { client_encoding: "UTF8", search_path: address.schema, timezone: "UTC", datestyle: "ISO", ...settings };
+  try {
+    await session.query({
+      text: "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)",
+      values: [Object.keys(ours), Object.values(ours)],
+    });
+  } catch (error) {
+    await session.close();
+    if (isConnectionLost(error)) throw error;
+    throw new Misconfigured("store_setting_refused", `${placeOf(address)} refuses a setting of our session: ${messageOf(error)}`, {
+      hint: "connect to PostgreSQL itself, as a user who may set it",
+      cause: error,
+    });
+  }
+  return session;
+}
+
+/** Every value is given, since `pg` would take what is missing from variables and files of its own. */
+function createClient(
+  { Client, types }: typeof Pg,
+  { address, purpose, connectTimeoutMs = CONNECT_TIMEOUT_MS }: ConnectionOptions,
+): Pg.Client {
+  const client = new Client({
+    host: address.host,
+    port: address.port,
+    database: address.database,
+    user: address.user,
+    password: () => address.password?.reveal() ?? "",
+    ssl: address.tls === undefined ? false : { rejectUnauthorized: true, ...rootsOf(address.tls.rootCertificates) },
+    application_name: `retinue ${purpose}`,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_MS,
+    pipeline: true,
+  });
+  const readBytes: (text: string) => Uint8Array = types.getTypeParser(BYTEA, "text");
+  client.setTypeParser(INT8, exactNumber);
+  client.setTypeParser(BYTEA, (text) => new Uint8Array(readBytes(text)));
+  return client;
+}
+
+function rootsOf(file: string | undefined): { readonly ca?: string } {
+  if (file === undefined) return {};
+  try {
+    return { ca: readFileSync(file, "utf8") };
+  } catch (cause) {
+    throw new Misconfigured("store_tls_refused", `the certificates of sslrootcert cannot be read: ${messageOf(cause)}`, { file, cause });
+  }
+}
+
+function exactNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${text} is no exact number`);
+  return number;
+}
+
+function openSession(client: Pg.Client, address: PostgresAddress, clock: Clock): PostgresConnection {
+  const listeners: ((error: Error) => void)[] = [];
+  let statements = 0;
+  let closing: Promise<void> | undefined;
+  let lost: Error | undefined;
+  const lose = (error: unknown): void => {
+    if (closing !== undefined || lost !== undefined) return;
+    lost = connectionLost(address, error);
+    for (const listener of listeners) listener(lost);
+  };
+  client.on("error", lose);
+  client.on("end", () => lose(new Error("the server closed it")));
+  const end = async (): Promise<void> => {
+    const timer = clock.after(CLOSE_MS, () => client.connection.stream.destroy());
+    try {
+      await client.end();
+    } finally {
+      timer.cancel();
+    }
+  };
+  return {
+    get statements() {
+      return statements;
+    },
+    async query({ text, values, name }) {
+      if (lost !== undefined) throw lost;
+      statements++;
+      try {
+        const found: unknown = await client.query({
+          text,
+          ...(values === undefined ? {} : { values: [...values] }),
+          ...(name === undefined ? {} : { name }),
+        });
+        return rowsOf(found);
+      } catch (error) {
+        throw statementFailure(address, error);
+      }
+    },
+    onLost(listener) {
+      if (lost !== undefined) listener(lost);
+      else listeners.push(listener);
+    },
+    onNotice(listener) {
+      client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
+    },
+    close: () => (closing ??= end()),
+  };
+}
+
+function rowsOf(found: unknown): readonly PostgresRow[] {
+  const last: unknown = Array.isArray(found) ? found.at(-1) : found;
+  return isResult(last) ? last.rows : [];
+}
+
+function isResult(value: unknown): value is { readonly rows: readonly PostgresRow[] } {
+  return typeof value === "object" && value !== null && "rows" in value && Array.isArray(value.rows);
+}
