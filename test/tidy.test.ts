@@ -45,8 +45,8 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   // The present state, made from facts: pure, without a clock, a socket or a file.
   live: ["core", "contract", "specialist", "limits", "outbox/intent.ts"],
   // The states of an action are stated once, in the outbox; the store keeps them.
-  // It connects to the address that the settings state.
-  store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts", "config/postgres-address.ts"],
+  // It opens the address that the settings state.
+  store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts", "config/postgres-address.ts", "config/store-address.ts"],
   gateway: [...below("gateway"), "outbox/intent.ts"],
   // Models are paid and paced like requests, over sockets of their own.
   model: below("model"),
@@ -74,7 +74,6 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   // Optional: loaded when the console opens, or where an SDK is set up.
   "prom-client": ["src/signals/"],
   "@opentelemetry/api": ["src/signals/"],
-  pg: ["src/store/postgres/open-connection.ts"],
   "node:sqlite": ["src/store/sqlite/", "src/local-network/"],
   // Optional peers, loaded when a model is first asked. Their requests leave through `src/model/model-fetch.ts`.
   ai: ["src/model/provider.ts"],
@@ -86,6 +85,8 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   dotenv: ["src/config/"],
   eventemitter3: ["src/core/events.ts"],
   fastify: ["src/local-network/", "src/console/", "src/mcp/"],
+  // Optional: loaded for a store on a server.
+  pg: ["src/store/postgres/open-connection.ts"],
   "p-queue": ["src/runtime/", "src/handlers/", "src/mcp/", "src/cli/commands/mcp.ts"],
   undici: ["src/client/", "src/local-network/"],
   yaml: ["src/config/"],

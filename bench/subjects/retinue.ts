@@ -10,11 +10,13 @@ import { Secret } from "../../src/core/secret.ts";
 import { livePacer } from "../../src/limits/pacing.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
 
-const { sink, folder, specialists = 64, timing = {}, spacing = "none", replies = true } = settings;
+const { sink, folder, specialists = 64, timing = {}, spacing = "none", replies = true, postgres } = settings;
 const unlimited = Number.POSITIVE_INFINITY;
 const clock = systemClock();
 const random = systemRandom();
@@ -23,7 +25,11 @@ const profile = resolveProfile({
   tiers: { pro: { perHour: 1e9, perDay: 1e9 } },
   timing: timing as Record<string, number>,
 });
-const store = openSqliteStore({ path: join(String(folder), "store.sqlite"), clock, random, lateLandingMs: profile.timing.lateLandingMs });
+const common = { clock, random, lateLandingMs: profile.timing.lateLandingMs };
+const store =
+  typeof postgres !== "string"
+    ? openSqliteStore({ path: join(String(folder), "store.sqlite"), ...common })
+    : await openPostgresStore({ address: parsePostgresAddress(postgres, String(folder)), ...common });
 const transport = createTransport({ clock });
 const secret = new Secret(SECRET);
 const runtime = createRuntime({

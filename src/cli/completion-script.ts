@@ -11,7 +11,14 @@ export interface Completed {
   readonly options: readonly string[];
   /** Known operands. */
   readonly words: readonly string[];
+  /** Its operand may be a handle. */
+  readonly takesHandle: boolean;
 }
+
+/** The option whose value is a handle, of whichever command. */
+export const HANDLE_OPTION = "--as";
+/** Prints the handles of the project in the folder, and nothing if it has none. They have no character that a shell expands. */
+const HANDLES = "retinue completion --handles 2>/dev/null";
 
 export function completionScript(shell: Shell, commands: readonly Completed[]): string {
   return SCRIPTS[shell](commands);
@@ -24,15 +31,18 @@ const SCRIPTS: { readonly [shell in Shell]: (commands: readonly Completed[]) => 
   // Where a command has nothing to offer, files are.
   bash: (commands) => `# bash completion of retinue
 _retinue() {
-  local current=\${COMP_WORDS[COMP_CWORD]} words i name=
+  local current=\${COMP_WORDS[COMP_CWORD]} words handles= i name=
   for ((i = 1; i < COMP_CWORD; i++)); do
     case \${COMP_WORDS[i]} in -*) ;; *) name=\${COMP_WORDS[i]}; break ;; esac
   done
   case $name in
     ''|help) words='${commands.map(({ name }) => name).join(" ")} help' ;;
-${commands.map((one) => `    ${one.name}) words='${wordsOf(one)}' ;;`).join("\n")}
+${commands.map((one) => `    ${one.name}) words='${wordsOf(one)}'${one.takesHandle ? " handles=1" : ""} ;;`).join("\n")}
     *) words= ;;
   esac
+  if [[ $name && \${COMP_WORDS[COMP_CWORD - 1]} == ${HANDLE_OPTION} ]]; then words=$(${HANDLES})
+  elif [[ $handles && $current != -* ]]; then words="$words $(${HANDLES})"
+  fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _retinue retinue
@@ -40,7 +50,7 @@ complete -o default -F _retinue retinue
   zsh: (commands) => `#compdef retinue
 _retinue() {
   local -a commands offered
-  local i name=
+  local handles= i name=
   commands=(
 ${commands.map(({ name, describe }) => `    ${quoted(`${name}:${describe.replaceAll(":", "\\:")}`)}`).join("\n")}
   )
@@ -49,8 +59,11 @@ ${commands.map(({ name, describe }) => `    ${quoted(`${name}:${describe.replace
   done
   case $name in
     ''|help) _describe command commands; return ;;
-${commands.map((one) => `    ${one.name}) offered=(${wordsOf(one)}) ;;`).join("\n")}
+${commands.map((one) => `    ${one.name}) offered=(${wordsOf(one)})${one.takesHandle ? " handles=1" : ""} ;;`).join("\n")}
   esac
+  if [[ -n $name && \${words[CURRENT - 1]} == ${HANDLE_OPTION} ]]; then compadd -- \${(f)"$(${HANDLES})"}; return
+  elif [[ -n $handles && $PREFIX != -* ]]; then offered+=(\${(f)"$(${HANDLES})"})
+  fi
   compadd -a offered
   [[ $PREFIX == -* ]] || _files
 }
@@ -59,10 +72,15 @@ if [[ $funcstack[1] == _retinue ]]; then _retinue "$@"; else compdef _retinue re
   fish: (commands) =>
     `# fish completion of retinue
 ${commands
-  .flatMap(({ name, describe, options, words }) => [
+  .flatMap(({ name, describe, options, words, takesHandle }) => [
     `complete -c retinue -n __fish_use_subcommand -f -a ${name} -d ${fishQuoted(describe)}`,
-    ...options.map((option) => `complete -c retinue -n '__fish_seen_subcommand_from ${name}' -l ${option.slice(2)}`),
-    ...words.map((word) => `complete -c retinue -n '__fish_seen_subcommand_from ${name}' -f -a ${word}`),
+    ...options.map((option) => {
+      const values = option === HANDLE_OPTION ? ` -x -a '(${HANDLES})'` : "";
+      return `complete -c retinue -n '__fish_seen_subcommand_from ${name}' -l ${option.slice(2)}${values}`;
+    }),
+    ...[...words, ...(takesHandle ? [`'(${HANDLES})'`] : [])].map(
+      (word) => `complete -c retinue -n '__fish_seen_subcommand_from ${name}' -f -a ${word}`,
+    ),
   ])
   .join("\n")}
 `,

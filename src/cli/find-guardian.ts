@@ -44,7 +44,7 @@ export const STORE_FILE = "store.sqlite";
 /** A query must not create a store. */
 export function requireStore({ cwd, store }: Config): void {
   const path = storeFile(store);
-  if (existsSync(path)) return;
+  if (store.kind === "postgres" || existsSync(path)) return;
   const ofDev = join(DEV_FOLDER, STORE_FILE);
   throw new Misconfigured("store_missing", "there is no store yet", {
     file: path,

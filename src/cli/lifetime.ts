@@ -8,6 +8,8 @@ export interface Lifetime {
   readonly over: Promise<End>;
   /** Resolves once its time is over or a person asks for the end, also if it was lost before. */
   readonly asked: Promise<void>;
+  /** True from then on. */
+  readonly isAsked: boolean;
   /** Ends it from inside: by another request, or because it cannot continue. */
   end(why: End): void;
   /** Removes the signal handlers. */
@@ -23,9 +25,12 @@ const SAME_WISH_MS = 500;
 export function openLifetime(clock: Clock, options: { readonly forMs?: number; readonly lastWords?: () => void } = {}): Lifetime {
   const { promise: over, resolve } = Promise.withResolvers<End>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  let isAsked = false;
   const end = (why: End): void => {
     resolve(why);
-    if (why !== "lost") ask();
+    if (why === "lost") return;
+    isAsked = true;
+    ask();
   };
   const closing = new AbortController();
   let askedAt: number | undefined;
@@ -42,6 +47,9 @@ export function openLifetime(clock: Clock, options: { readonly forMs?: number; r
   return {
     over,
     asked,
+    get isAsked() {
+      return isAsked;
+    },
     end,
     close() {
       closing.abort();

@@ -68,20 +68,27 @@ export function createFilter(): Filter {
   };
 }
 
-/** Prints lines as they come, for pipes and logs: for machines all of them, for people no more than they can read. */
-export function reportLines(announcer: Announcer, out: Output, clock: Clock): () => void {
+/**
+ * Prints lines as they come, for pipes and logs: for machines all of them, for people no more than they can read. `console` is a line that
+ * names the console: it follows the first action that asks for a yes, since the one at the start has scrolled away by then.
+ */
+export function reportLines(announcer: Announcer, out: Output, clock: Clock, console?: string): () => void {
   if (out.json) {
     return listenToAll(announcer, (name, what) => {
       if (name !== "request" && name !== "poll" && name !== "step") out.progress({ type: name, ...what }, "");
     });
   }
   const filter = createFilter();
+  let unsaid = console;
   const print = (action: Action): void => out.progress({}, actionLine(action, out));
   const bursts = createBursts(clock, (at, text) => print({ at, handle: "", told: { text, tone: "quiet" } }));
   const silence = listenToAll(announcer, (name, what) => {
     if ("operation" in what && "state" in what && (what.state === "confirmed" || what.state === "cancelled"))
       if (!bursts.passes(`${what.operation} ${what.state}`)) return;
     filter.take(name, what).forEach(print);
+    if (unsaid === undefined || !("state" in what) || what.state !== "proposed") return;
+    out.progress({}, unsaid);
+    unsaid = undefined;
   });
   return () => {
     silence();

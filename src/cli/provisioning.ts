@@ -87,12 +87,11 @@ export async function withProvisioning<Result>(
   profile: Profile,
   work: (provisioning: Provisioning) => Promise<Result>,
 ): Promise<Result> {
-  const { store } = given;
   const config = {
     ...given,
     specialists: {},
     environment: guardianOnly(given.environment),
-    store: { ...store, path: provisioningStore(given) },
+    store: { kind: "sqlite" as const, path: provisioningStore(given) },
   };
   const specialist = createSpecialist({ handle: GUARDIAN, may: [...NEEDED] });
   const roster: Roster = { set: profile.set, definitions: [{ file: "the Guardian", specialist }], drafts: [], problems: [] };

@@ -1,13 +1,12 @@
 /** The models of a rehearsal: those that its file answers for, or the real ones, whose money is held and counted in the store. */
 import type { Config } from "../config/config.ts";
 import type { RepliesFile } from "../config/simulation-files.ts";
-import { storeFile } from "../config/store-address.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemRandom } from "../core/random.ts";
 import type { OneHandlingOptions } from "../simulation/one-handling.ts";
 import { scriptAnswers } from "../simulation/scripted-answers.ts";
 import { keylessModels } from "../simulation/staged-models.ts";
-import { openSqliteStore } from "../store/sqlite/store.ts";
+import { openStore } from "../store/open-store.ts";
 
 export interface RehearsedModels extends AsyncDisposable {
   readonly parts: Pick<OneHandlingOptions, "models" | "holds">;
@@ -22,7 +21,7 @@ export async function openRehearsedModels(
   if (asksReal) {
     const { models, guardian, readModelKey } = config;
     const random = systemRandom();
-    const store = openSqliteStore({ path: storeFile(config.store), clock, random, zone: () => guardian.zone });
+    const store = await openStore(config.store, { clock, random, zone: () => guardian.zone });
     await store.beginLedger(clock.now());
     return {
       parts: {

@@ -12,6 +12,7 @@ import { openSurfaces } from "../console/open-interfaces.ts";
 import { createGuardian } from "../guardian/guardian.ts";
 import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
 import { showRunning, type SpecialistShown } from "../guardian/status.ts";
+import type { StandBy } from "../store/postgres/ownership.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import type { Place } from "./frame.ts";
@@ -103,10 +104,25 @@ export function launchOn(
     scrubber,
     announcer,
     onLost,
+    standBy: standByOf(stage),
     capturesPrints: prints !== undefined,
     ...defined({ variables }),
     ...options,
   });
+}
+
+/** Another process has the store: this one says so once, and takes over when that ends. */
+function standByOf({ context: { out, clock }, lifetime }: Stage): StandBy {
+  const ended = new AbortController();
+  void lifetime.asked.then(() => ended.abort());
+  return {
+    signal: ended.signal,
+    waiting: (owner) =>
+      out.progress(
+        { type: "standby", at: clock.now(), owner },
+        `${owner} works on this store: this process stands by, and takes over when it ends`,
+      ),
+  };
 }
 
 export interface Ended {
@@ -133,13 +149,15 @@ export interface ShowOptions {
 /** A live view on a terminal; lines for pipes, logs and servers. */
 export function showing(stage: Stage, options: ShowOptions): (places: readonly Place[]) => Showing {
   const { terminal } = stage.context.out;
-  return terminal === undefined || options.plain ? () => showLines(stage) : (places) => showLive(stage, terminal, options, places);
+  return terminal === undefined || options.plain
+    ? (places) => showLines(stage, places)
+    : (places) => showLive(stage, terminal, options, places);
 }
 
-function showLines({ announcer, context: { out, clock } }: Stage): Showing {
+function showLines({ announcer, context: { out, clock } }: Stage, [console]: readonly Place[]): Showing {
   return {
     stopping: () => out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers in flight")),
-    close: reportLines(announcer, out, clock),
+    close: reportLines(announcer, out, clock, console && `${console.name}: ${console.text}`),
   };
 }
 

@@ -11,6 +11,7 @@ import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
 import { codeDefinition, dataDefinition } from "./definition-schema.ts";
 import { checkParts, type CheckedParts } from "./mistakes.ts";
 import { fileSignature } from "./folder-signature.ts";
+import { IGNORED } from "./known-handles.ts";
 import { loadModule, MODULE_EXTENSIONS, type LoadedModule } from "./module-file.ts";
 import { mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
 
@@ -84,8 +85,6 @@ async function isUnchanged({ files }: Loaded): Promise<boolean> {
 
 const EXTENSIONS: readonly string[] = [...MODULE_EXTENSIONS, ...DATA_EXTENSIONS];
 const MAX_ENTRIES = 20_000;
-/** Files that are not definitions although they have the extension of one. */
-const IGNORED = /^\.|^readme\.md$|\.(test|spec|d)\.[cm]?[jt]s$/i;
 
 /** Loads all definitions of a folder; without a loader, all of them afresh. Never throws for mistakes in a file. */
 export async function loadDefinitions(

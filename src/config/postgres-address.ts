@@ -1,6 +1,7 @@
 /** Parses the address of a PostgreSQL store. No error repeats any part that may belong to a password. */
 import { isAbsolute, join } from "node:path";
 import { Misconfigured } from "../core/errors.ts";
+import { sha256 } from "../core/json.ts";
 import { Secret } from "../core/secret.ts";
 import { isLoopback } from "./loopback.ts";
 
@@ -17,6 +18,8 @@ export interface PostgresAddress {
   readonly schema: string;
   /** Set where the server has to prove who it is; `rootCertificates` is a file, and undefined for the authorities that Node trusts. */
   readonly tls: { readonly rootCertificates: string | undefined } | undefined;
+  /** The working copy of a process on this machine: its control socket is beside it. */
+  readonly localFile: string;
 }
 
 const DEFAULT_PORT = 5432;
@@ -42,15 +45,18 @@ export function parsePostgresAddress(address: string, cwd: string): PostgresAddr
   const schema = parameters.get("schema") ?? DEFAULT_SCHEMA;
   if (!SCHEMA.test(schema))
     throw invalid("has an unusable schema", "a schema's name has lower-case letters, digits and _, and does not begin with pg_");
+  const port = url.port === "" ? DEFAULT_PORT : Number(url.port);
+  const identity = sha256([host, port, database, schema].join("\n")).slice(0, 12);
   return {
     kind: "postgres",
     host,
-    port: url.port === "" ? DEFAULT_PORT : Number(url.port),
+    port,
     database,
     user,
     password: password ? new Secret(password) : undefined,
     schema,
     tls: tlsOf(host, parameters, cwd),
+    localFile: join(cwd, ".retinue", `postgres-${identity}.sqlite`),
   };
 }
 

@@ -35,13 +35,9 @@ export function storeSecrets(address: StoreAddress): readonly Secret[] {
   return address.kind === "sqlite" || address.password === undefined ? [] : [address.password];
 }
 
-/** The file of a store. Throws `Misconfigured` (`store_not_built`) for a store that is none. */
+/** The file on this machine: the store itself, or its working copy. Other files of the process are beside it. */
 export function storeFile(address: StoreAddress): string {
-  if (address.kind === "sqlite") return address.path;
-  throw new Misconfigured("store_not_built", "the PostgreSQL store is not built yet", {
-    expected: "sqlite:<path>",
-    hint: `use ${DEFAULT_STORE}`,
-  });
+  return address.kind === "sqlite" ? address.path : address.localFile;
 }
 
 /** A path that cannot be followed is kept: opening it reports the error. */

@@ -25,10 +25,15 @@ export interface SpecialistsListed {
   /** All that match. */
   readonly total: number;
   readonly rows: readonly SpecialistShown[];
+  /** Of all together. */
+  readonly money: Snapshot["money"];
 }
 
-export function listSpecialists({ at, specialists }: Snapshot, { state, search = "", offset = 0 }: SpecialistsQuery): SpecialistsListed {
+export function listSpecialists(
+  { at, specialists, money }: Snapshot,
+  { state, search = "", offset = 0 }: SpecialistsQuery,
+): SpecialistsListed {
   const word = search.toLowerCase();
   const found = specialists.filter((row) => (state === undefined || IS[state](row)) && row.handle.toLowerCase().includes(word));
-  return { at, total: found.length, rows: found.slice(offset, offset + MAX_ROWS) };
+  return { at, total: found.length, rows: found.slice(offset, offset + MAX_ROWS), money };
 }

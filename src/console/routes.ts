@@ -6,9 +6,12 @@ import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import { isObject, textIn } from "../core/json.ts";
 import { DAY, SECOND } from "../core/units.ts";
+import type { TrustBreakers } from "../gateway/trust.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import { needsOf } from "../guardian/needs-you.ts";
 import { planInput } from "../guardian/plan-input.ts";
+import { showStanding, type Standing } from "../guardian/shown-standing.ts";
+import type { SpecialistShown } from "../guardian/status.ts";
 import { plan, type PlanRow } from "../limits/planner.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -23,7 +26,7 @@ import { listSpecialists, SPECIALIST_STATES } from "./list-specialists.ts";
 
 /** The part of a runtime that is shown beside its status. */
 export interface ShownRuntime extends Pick<Runtime, "members" | "phase"> {
-  readonly parts: Pick<Dependencies, "profile" | "zone">;
+  readonly parts: Pick<Dependencies, "profile" | "zone"> & { readonly breakers: { readonly trust: Pick<TrustBreakers, "of" | "report"> } };
 }
 
 export interface RouteParts {
@@ -94,12 +97,13 @@ function addReads(app: FastifyInstance, { access, status, guardian, runtime, clo
       const { at, specialists } = await status.newest();
       const specialist = specialists.find((one) => one.handle === handle);
       if (specialist === undefined) throw new Refused("nothing_found", `there is no specialist "${handle}"`);
-      return defined({ at, specialist, plan: planOf(runtime, handle, clock.now()) });
+      return defined({ at, specialist, plan: planOf(runtime, handle, clock.now()), standing: standingOf(runtime, specialist) });
     },
     "/api/specialists/:handle/events": (query, request) =>
       guardian.events(
         defined({ handle: paramOf(request, "handle"), before: query.whole("before"), limit: query.whole("limit") ?? PAGE_SIZE }),
       ),
+    "/api/specialists/:handle/jobs": (_query, request) => guardian.jobs({ handle: paramOf(request, "handle") }),
     "/api/specialists/:handle/feed": (query, request) =>
       guardian.inbox({ handle: paramOf(request, "handle"), limit: Math.min(query.whole("limit") ?? MAX_INBOX, MAX_INBOX) }),
     "/api/log": (query) =>
@@ -134,6 +138,12 @@ function logFilter(query: Query) {
     since: query.whole("since"),
     search: query.text("search"),
   });
+}
+
+/** The standing of a running specialist. */
+function standingOf({ parts }: ShownRuntime, { handle, tier }: SpecialistShown): Standing | undefined {
+  const { trust } = parts.breakers;
+  return tier === undefined ? undefined : showStanding(parts.profile, { tier, trust: trust.of(handle), report: trust.report(handle) });
 }
 
 /** The plan of a running specialist, beside those that share its key or its lists. */

@@ -280,7 +280,6 @@ export const ERROR_CODES = [
   "store_in_use",
   "store_linked",
   "store_invalid",
-  "store_not_built",
   "store_tls_missing",
   "store_tls_refused",
   "store_unreachable",

@@ -260,12 +260,7 @@ async function sendAdmitted(options: GatewayParts, request: GatewayRequest, by: 
     const held = heldBack(options, request, isWrite);
     if (held !== undefined) return held;
     const release = examining === undefined ? breakers.claim(handle, call.operation, isWrite) : undefined;
-    let admission: Admission;
-    try {
-      admission = await store.admit(admitFor(options, request, by.key), decide);
-    } finally {
-      release?.();
-    }
+    const admission = await store.admit(admitFor(options, request, by.key), decide).finally(() => release?.());
     if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
     // The network refused the key while the admission was written.
     if (isKeyRefused(request)) {
@@ -273,6 +268,7 @@ async function sendAdmitted(options: GatewayParts, request: GatewayRequest, by: 
       return withoutKey(options, member, request.lane);
     }
     if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
+    store.requireCurrent();
     const began = clock.monotonic();
     const { outcome, wire } = await by.client.exchange(call, { key: by.secret, idempotencyKey: intent?.id, signal, built });
     recordEnd(options, request, admission.attempt, outcome, { tookMs: clock.monotonic() - began, admissionMs: began - asked });

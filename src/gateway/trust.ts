@@ -10,6 +10,8 @@ import type { NetworkStateChange, NetworkStateRow } from "../store/network-state
 export interface TrustBreakers {
   /** A specialist's trust tier, or the network's own word if the profile has no tier for it; undefined before the first report. */
   of(handle: string): string | undefined;
+  /** The network's last report; undefined before the first. */
+  report(handle: string): ObservedTrust | undefined;
   /** The operations that its present trust does not permit; undefined if it permits all. */
   lacks(handle: string): readonly string[] | undefined;
   /** True if a specialist's account is to be read now. */
@@ -59,6 +61,7 @@ export function createTrustBreakers({ clock, tiers, keep }: TrustBreakerOptions)
       const one = known.get(handle);
       return one === undefined ? undefined : tierOf(one);
     },
+    report: (handle) => known.get(handle),
     lacks(handle) {
       const one = isSilent ? undefined : known.get(handle);
       const lacked = one === undefined ? [] : lacksOf(one);

@@ -186,6 +186,7 @@ const REQUESTS: { readonly [name in RequestName]: true } = {
   log: true,
   orders: true,
   events: true,
+  jobs: true,
   usage: true,
   inbox: true,
   deliveries: true,

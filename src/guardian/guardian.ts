@@ -22,6 +22,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
 import { known, createControls, type Controls } from "./halt-and-pause.ts";
+import { readJobBoard, type JobBoard } from "./shown-jobs.ts";
 import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Explanation } from "./explanation.ts";
 import { recordEvent, type Recording } from "./recording.ts";
@@ -43,6 +44,8 @@ export interface Guardian extends Controls, Words {
   orders(query: OrdersQuery): Promise<Page<OrderRow>>;
   /** Events of one specialist with the actions they led to and their requests, newest first; `before` continues a page. */
   events(query: EventsQuery): Promise<Page<TimelineEvent>>;
+  /** The watched jobs of one specialist by status, the newest of each, with the last action on each. */
+  jobs(query: { readonly handle: string }): Promise<JobBoard>;
   /** Requests, lateness and money by hour, of one specialist or of all together; kept for 90 days. */
   usage(query: UsageQuery): Promise<{ readonly hours: readonly UsageHour[] }>;
   /** The newest events of one specialist with their payloads, newest first. */
@@ -116,6 +119,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
     log: (query) => readLog(store, query, clock.now()),
     orders: (query) => readOrders(store, query),
     events: (query) => readEvents(store, query, clock.now()),
+    jobs: (query) => readJobBoard(store, query, clock.now()),
     usage: async ({ handle, since }) => ({ hours: await store.reads.hours({ since, ...specialistOf(handle) }) }),
     inbox: (query) => readInbox(store, query),
     deliveries: (query) => readDeliveries(store, query),

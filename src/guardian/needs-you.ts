@@ -238,9 +238,12 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
     ),
 };
 
+/** Most urgent first. */
+export const NEED_KINDS = Object.keys(KINDS) as readonly NeedKind[];
+
 /** Everything that waits for a person now, most urgent kind first. */
 export function needsOf(status: Snapshot): Needs {
-  const kinds = (Object.keys(KINDS) as NeedKind[]).map((kind) => ({ kind, ...KINDS[kind](status) })).filter(({ total }) => total > 0);
+  const kinds = NEED_KINDS.map((kind) => ({ kind, ...KINDS[kind](status) })).filter(({ total }) => total > 0);
   return {
     at: status.at,
     total: kinds.reduce((sum, { total }) => sum + total, 0),

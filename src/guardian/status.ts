@@ -6,7 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import { defined } from "../core/defined.ts";
 import { asHandle } from "../core/ids.ts";
-import type { Micros } from "../core/units.ts";
+import type { Micros, Money } from "../core/units.ts";
 import { readListState, reportedReadFailure, type Gap, type ReadFailure } from "../polling/list-state.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
@@ -43,7 +43,7 @@ export interface MoneyShown {
   readonly heldMicros: Micros;
   /** The sum of both in the Guardian's present day. */
   readonly dayMicros: Micros;
-  /** The definition's daily cap. */
+  /** The daily cap of the definition, or the Guardian's own. */
   readonly dayCapMicros?: Micros;
 }
 
@@ -146,6 +146,8 @@ export interface Snapshot extends AllFailing {
   /** How many there are of each list above that is cut at its newest entries; `changed`: operations whose answers changed. */
   readonly totals: { readonly [list in CutList | "changed"]: number };
   readonly specialists: readonly SpecialistShown[];
+  /** Money of all specialists together, with the Guardian's own daily caps while a runtime runs. */
+  readonly money: readonly MoneyShown[];
   /** Undefined without a receiver. */
   readonly webhooks: WebhooksShown | undefined;
 }
@@ -154,6 +156,8 @@ export interface Snapshot extends AllFailing {
 export type CutList = "approvals" | "parked" | "doubts" | "pending" | "undelivered" | "stopped" | "drift";
 
 const MAX_SHOWN = 100;
+/** The share of a daily cap from which on a person is told. */
+export const BUDGET_SHARE = 0.8;
 
 /** Everything at once; lists are bounded, newest first. */
 export async function showStatus({
@@ -216,8 +220,24 @@ export async function showStatus({
       ...one,
       ...defined({ trust: breakers.trust.of(one.handle), trustLacks: breakers.trust.lacks(one.handle) }),
     })),
+    money: together(specialists, live?.runtime.parts.guardianCaps?.perDay),
     webhooks: await live?.runtime.webhooks?.shown(),
   };
+}
+
+/** Every action is paid by its specialist and counts for the Guardian. */
+function together(specialists: readonly SpecialistShown[], caps: readonly Money[] | undefined): readonly MoneyShown[] {
+  const sums = new Map<string, MoneyShown>();
+  for (const { currency, postedMicros, heldMicros, dayMicros } of specialists.flatMap(({ money }) => money)) {
+    const sum = sums.get(currency) ?? { postedMicros: 0, heldMicros: 0, dayMicros: 0 };
+    sums.set(currency, {
+      currency,
+      postedMicros: sum.postedMicros + postedMicros,
+      heldMicros: sum.heldMicros + heldMicros,
+      dayMicros: sum.dayMicros + dayMicros,
+    });
+  }
+  return moneyOf([...sums.values()], caps);
 }
 
 function parkedEvent({ id, specialist, kind, note, failure, parkedAt }: ParkedEvent): WaitingForPerson {
@@ -308,7 +328,7 @@ function showOne(handle: string, { rows, usage, member, now }: Known): Specialis
     ...(awaiting === undefined ? {} : { awaiting }),
     quota: use === undefined ? undefined : { hour: pick(use.hour), day: pick(use.day) },
     cooldown: use === undefined || use.parkedUntil <= now ? undefined : { until: use.parkedUntil, reason: use.parkReason },
-    money: moneyOf(usage?.money ?? [], member),
+    money: moneyOf(usage?.money ?? [], member?.specialist.spend.perDay),
     jobs: rows.jobs,
     waits,
     ...(typeof member?.handling === "object" ? { failing: member.handling } : {}),
@@ -332,8 +352,8 @@ function parkedBy(trouble: KeyTrouble | undefined): ParkedShown | undefined {
 }
 
 /** Spent amounts and caps, including currencies without spending. */
-function moneyOf(spent: readonly MoneyShown[], member: Member | undefined): readonly MoneyShown[] {
-  const caps = new Map((member?.specialist.spend.perDay ?? []).map(({ currency, micros }) => [currency, micros]));
+function moneyOf(spent: readonly MoneyShown[], dayCaps: readonly Money[] = []): readonly MoneyShown[] {
+  const caps = new Map(dayCaps.map(({ currency, micros }) => [currency, micros]));
   const currencies = new Set([...spent.map(({ currency }) => currency), ...caps.keys()]);
   return [...currencies].map((currency) => {
     const row = spent.find((one) => one.currency === currency) ?? { currency, postedMicros: 0, heldMicros: 0, dayMicros: 0 };

@@ -21,7 +21,7 @@ import { feedReader, OFFERS_LIST } from "./list-readers.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { followThread, type Times } from "./thread-events.ts";
 import type { WatchChange } from "./watch-change.ts";
-import { readWatchState, storeWatchState, type WatchState } from "./watch-state.ts";
+import { readWatchState, seenIn, storeWatchState, type WatchState } from "./watch-state.ts";
 
 /** A job with a rejected deliverable is given up after this time without news. */
 const REJECTED_MS = HOUR;
@@ -159,7 +159,7 @@ export function shownBy(member: Member, before: WatchState, record: NetworkRecor
   const reader = { ...feed, skills: [], handles: (kind: string) => handlerOf(specialist, kind) !== undefined };
   if (before.kind === "job" && record.kind === "job") {
     const { progress, ...change } = followJob(record, before.progress, reader, times.networkNow);
-    return { ...change, progressed: { ...before, progress } };
+    return { ...change, progressed: { ...before, progress, seen: seenIn(record, before.seen) } };
   }
   if (before.kind === "own_job" && record.kind === "job") {
     const { progress, ...change } = followOwnJob(record, before.progress, reader);

@@ -1,7 +1,8 @@
 /** A specialist's state of a watched object, stored in the object's row: parsed and written in one place. */
+import type { Job } from "../contract/records.ts";
 import { defined } from "../core/defined.ts";
 import { numberIn, textIn, textsIn, type JsonObject } from "../core/json.ts";
-import { LOOKED_AT, type WatchRow } from "../store/sources.ts";
+import { LOOKED_AT, MAX_TITLE, type WatchRow } from "../store/sources.ts";
 
 /** Progress of a job that a specialist applied for. */
 export interface JobProgress {
@@ -34,6 +35,9 @@ export interface OwnJobProgress {
   readonly accepted: number;
 }
 
+/** A job as it was last seen, for people; no decision depends on it. */
+export type SeenJob = Pick<Job, "title" | "reward" | "deadlineMs">;
+
 interface Looks {
   /** Consecutive checks without news: the interval grows with them. */
   readonly looks: number;
@@ -44,6 +48,7 @@ interface Looks {
 export interface JobState extends Looks {
   readonly kind: "job";
   readonly progress: JobProgress;
+  readonly seen: SeenJob;
   /** Time at which it was last seen itself, or open on a list. */
   readonly lookedAt: number | undefined;
   /** Consecutive checks deferred because a list showed it open. */
@@ -69,8 +74,8 @@ export function readWatchState({ kind, data }: Pick<WatchRow, "kind" | "data">, 
   const looks = { looks: numberIn(data, "looks") ?? 0, followedAt: numberIn(data, "followedAt") };
   if (kind === "thread") return { ...looks, kind, progress: readThreadProgress(data, now) };
   if (kind === "own_job") return { ...looks, kind, progress: readOwnJobProgress(data) };
-  const seen = { lookedAt: numberIn(data, LOOKED_AT), deferred: numberIn(data, "putOff") ?? 0, planned: data["planned"] === true };
-  return { ...looks, ...seen, kind, progress: readJobProgress(data) };
+  const checks = { lookedAt: numberIn(data, LOOKED_AT), deferred: numberIn(data, "putOff") ?? 0, planned: data["planned"] === true };
+  return { ...looks, ...checks, kind, progress: readJobProgress(data), seen: readSeen(data) };
 }
 
 /** Stored under the names of the first version. */
@@ -78,9 +83,18 @@ export function storeWatchState(state: WatchState): JsonObject {
   const { looks, followedAt } = state;
   const common = { looks, ...(followedAt === undefined ? {} : { followedAt }) };
   if (state.kind !== "job") return { ...state.progress, ...common };
-  const { progress, lookedAt, deferred, planned } = state;
-  const seen = { ...(lookedAt === undefined ? {} : { [LOOKED_AT]: lookedAt }), putOff: deferred };
-  return { ...progress, ...common, ...seen, ...(planned ? { planned } : {}) };
+  const { progress, lookedAt, deferred, planned, seen } = state;
+  const checks = { ...(lookedAt === undefined ? {} : { [LOOKED_AT]: lookedAt }), putOff: deferred };
+  return { ...progress, ...common, ...checks, ...(planned ? { planned } : {}), ...defined(seen) };
+}
+
+/** What a record leaves out is as it was seen before. */
+export function seenIn({ title, reward, deadlineMs }: Job, before: SeenJob): SeenJob {
+  return { ...before, ...defined({ title: title?.slice(0, MAX_TITLE), reward, deadlineMs }) };
+}
+
+function readSeen(stored: JsonObject): SeenJob {
+  return defined({ title: textIn(stored, "title"), reward: numberIn(stored, "reward"), deadlineMs: numberIn(stored, "deadlineMs") });
 }
 
 function readJobProgress(stored: JsonObject): JobProgress {

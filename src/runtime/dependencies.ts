@@ -7,6 +7,7 @@ import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 import type { HandlerDependencies } from "../handlers/handle-events.ts";
 import type { OutboxDependencies } from "../outbox/outbox-dependencies.ts";
 import type { PollingDependencies } from "../polling/polling-dependencies.ts";
+import type { Caps } from "../specialist/specialist.ts";
 import type { ScheduleDependencies } from "../schedule/fire.ts";
 import type { WebhookDependencies } from "../webhooks/webhook-dependencies.ts";
 
@@ -15,6 +16,8 @@ export interface Dependencies
   readonly unkeptHalts: UnkeptHalts;
   /** `refuse` in a dry run. */
   readonly writes?: "send" | "refuse" | undefined;
+  /** Caps on the spending of all specialists together. */
+  readonly guardianCaps?: Caps | undefined;
   /** The reason if the store can no longer be written. */
   readonly storeLost: () => Fatal | undefined;
   /** Records data of the specialist's own account from a confirmed answer. */

@@ -4,20 +4,21 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Stop } from "../limits/verdict.ts";
-import { openSqliteStore } from "../store/sqlite/store.ts";
+import type { StoreAddress } from "../config/store-address.ts";
+import { openStore } from "../store/open-store.ts";
 
 export interface KeepOptions {
-  readonly path: string;
+  readonly store: StoreAddress;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
 /** Called once the process's own store is closed. Logs the result. */
-export async function keepHalts(halts: readonly Stop[], { path, clock, random, log }: KeepOptions): Promise<void> {
+export async function keepHalts(halts: readonly Stop[], { store: address, clock, random, log }: KeepOptions): Promise<void> {
   if (halts.length === 0) return;
   try {
-    const store = openSqliteStore({ path, clock, random });
+    const store = await openStore(address, { clock, random });
     try {
       for (const { scope, reason, since } of halts) await store.stop("halt", scope, reason, since);
     } finally {

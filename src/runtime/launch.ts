@@ -26,6 +26,8 @@ import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
 import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
+import { openStore } from "../store/open-store.ts";
+import type { StandBy } from "../store/postgres/ownership.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepHalts } from "./keep-halts.ts";
@@ -68,6 +70,8 @@ export interface LaunchOptions {
   readonly variables?: SharedVariables;
   /** Text that definitions print in threads goes to the log, as `capturePrints` does for this one. */
   readonly capturesPrints?: boolean;
+  /** For a store on a server that another process has. Default: it is refused. */
+  readonly standBy?: StandBy;
   /** Called when the store can no longer be written: nothing is sent from then on. */
   readonly onLost?: (error: Fatal) => void;
 }
@@ -156,13 +160,13 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
   const { config, profile, baseUrl, roster } = planned;
   const { clock, random, log, scrubber } = options;
   learnSecrets(planned, scrubber);
-  const real = openSqliteStore({
-    path: storeFile(config.store),
+  const real = await openStore(config.store, {
     clock,
     random,
     zone: () => config.guardian.zone,
     lateLandingMs: profile.timing.lateLandingMs,
     readsBeside: options.passive !== true,
+    ...defined({ standBy: options.standBy }),
     // A commit that nothing awaits may be lost, so the runtime is informed.
     onLost: (error) => {
       runtime?.storeLost(error);
@@ -264,7 +268,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
   const stop = async (): Promise<void> => {
     await drain();
     for (const part of close) await part.close();
-    await keepHalts(runtime.parts.unkeptHalts.all(), { path: storeFile(config.store), clock, random, log });
+    await keepHalts(runtime.parts.unkeptHalts.all(), { store: config.store, clock, random, log });
   };
   return {
     async start() {

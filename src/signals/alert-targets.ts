@@ -15,6 +15,8 @@ import { SECOND, showDuration } from "../core/units.ts";
 export const ALERT_DEADLINE_MS = 10 * SECOND;
 /** Characters of a program's stderr that are kept for the reason of its failure. */
 const MAX_STDERR = 1_000;
+/** Time for the last words of a program that failed. */
+const LAST_WORDS_MS = 200;
 /** Variables of this process that every command gets. */
 const PASSED = ["PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR"];
 
@@ -68,7 +70,8 @@ async function post(
     deadlineMs: ALERT_DEADLINE_MS,
     signal,
   });
-  if (answer.kind !== "answer") return answer.reason;
+  // The status says that it was taken, also where the rest of the answer was too long or did not come.
+  if (answer.kind === "never-left" || answer.status === undefined) return answer.kind === "answer" ? undefined : answer.reason;
   return answer.status >= 200 && answer.status < 300 ? undefined : `it answered ${answer.status}`;
 }
 
@@ -92,15 +95,21 @@ function run(
     });
     return new Promise<Undelivered>((resolve) => {
       let said = "";
-      over.addEventListener("abort", () => kill(child.pid), { once: true });
+      over.addEventListener("abort", () => void kill(child.pid), { once: true });
       child.on("error", (error) => resolve(`it cannot be started: ${messageOf(error)}`));
       child.stderr.setEncoding("utf8").on("data", (text: string) => void (said = (said + text).slice(0, MAX_STDERR)));
       // A program that does not read its input is no failure: its exit code tells.
       child.stdin.on("error", () => undefined);
       child.stdin.end(body);
-      child.on("close", (code, ended) => {
+      child.on("exit", (code, ended) => {
         const reason = code === null ? `it was ended by ${ended}` : `it ended with exit code ${code}`;
-        resolve(code === 0 ? undefined : said.trim() === "" ? reason : `${reason}: ${said.trim()}`);
+        const end = (): void => resolve(code === 0 ? undefined : said.trim() === "" ? reason : `${reason}: ${said.trim()}`);
+        // What it started may live on and hold its stderr.
+        const last = clock.after(code === 0 ? 0 : LAST_WORDS_MS, end);
+        child.once("close", () => {
+          last.cancel();
+          end();
+        });
       });
     });
   });
@@ -110,13 +119,12 @@ function variablesOf(environment: Environment, names: readonly string[]): { read
   return Object.fromEntries(names.flatMap((name) => (environment.get(name) === undefined ? [] : [[name, environment.get(name) ?? ""]])));
 }
 
-/** Ends the program and what it started. */
-function kill(pid: number | undefined): void {
-  if (pid === undefined) return;
+/** Ends the program and what it started. False if it has ended, or became another user's program: its try is over either way. */
+function kill(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
   try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    // It ended meanwhile.
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    return process.kill(-pid, "SIGKILL");
+  } catch {
+    return false;
   }
 }

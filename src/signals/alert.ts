@@ -1,5 +1,5 @@
 /** One alert: matters that wait for a person, in the words of "Needs you", for a person and for a program. */
-import type { Matter } from "./alert-matters.ts";
+import { STATUS, type Matter } from "./alert-matters.ts";
 
 /** As it is sent: the body of a POST, or the input of a command. */
 export interface Alert {
@@ -26,14 +26,16 @@ export function alertOf(
   { id, at, link }: { readonly id: string; readonly at: number; readonly link: string | undefined },
 ): Alert {
   const listed = matters.slice(0, MAX_LISTED).map((matter) => ({ ...matter, message: plain(matter.message), title: plain(matter.title) }));
-  const more = matters.length - listed.length;
+  const numberOf = (some: readonly Matter[]): number => some.reduce((sum, { count = 1 }) => sum + count, 0);
+  const total = numberOf(matters);
+  const more = total - numberOf(listed);
   const lines = [
-    `Retinue needs you: ${matters.length} ${matters.length === 1 ? "matter" : "matters"}`,
-    ...listed.map(({ title, message, subject }) => `- ${title}: ${message} (retinue why ${subject})`),
+    `Retinue needs you: ${total} ${total === 1 ? "matter" : "matters"}`,
+    ...listed.map(({ title, message, subject }) => `- ${title}: ${message} (retinue ${subject === STATUS ? STATUS : `why ${subject}`})`),
     ...(more > 0 ? [`and ${more} more: retinue status`] : []),
     ...(link === undefined ? [] : [link]),
   ];
-  return { id, at, text: lines.join("\n"), total: matters.length, matters: listed, ...(link === undefined ? {} : { link }) };
+  return { id, at, text: lines.join("\n"), total, matters: listed, ...(link === undefined ? {} : { link }) };
 }
 
 /** An alert that only tries the targets. */

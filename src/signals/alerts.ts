@@ -7,13 +7,13 @@ import { backoffMs, type Backoff } from "../core/backoff.ts";
 import type { Timer } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import { subscribe, type Announcer } from "../core/events.ts";
-import { asJson, isObject, numberIn, sha256, textIn, type JsonObject } from "../core/json.ts";
+import { asJson, isObject, numberIn, sha256, textIn, type Json, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { Snapshot } from "../guardian/status.ts";
 import type { NetworkStateStore } from "../store/network-state.ts";
 import { alertOf } from "./alert.ts";
-import { mattersOf } from "./alert-matters.ts";
+import { mattersOf, newMatters, type MatterKind, type Matters } from "./alert-matters.ts";
 import { sendAlert, targetName, type AlertSender } from "./alert-targets.ts";
 
 export interface AlertOptions extends Omit<AlertSender, "signal"> {
@@ -42,10 +42,10 @@ const LOOKING_SHARE = 0.02;
 /** A matter that is gone for this long, and comes again, is a new one. */
 const FORGET_MS = 10 * MINUTE;
 const RETRY: Backoff = { firstMs: 30 * SECOND, longestMs: HOUR };
-/** An alert that no try delivered within this time is dropped, with an error in the log. */
-const GIVEN_UP_MS = DAY;
-/** Matters known and alerts waiting at once. The status lists at most 100 of a kind. */
-const MAX_KNOWN = 3_000;
+/** An alert is dropped after so many tries, some 24 hours, with an error in the log. A number of tries means the same on every clock. */
+const MAX_TRIES = 30;
+/** Matters known at once, of which those that are gone are forgotten first; each kind lists at most 100. */
+const MAX_KNOWN = 5_000;
 const MAX_WAITING = 100;
 const ROW = { kind: "alerts", name: "state" } as const;
 
@@ -58,7 +58,6 @@ interface Tries {
 interface Waiting {
   /** As it is sent. */
   readonly alert: JsonObject;
-  readonly at: number;
   /** Targets that have not taken it, by their identity. */
   readonly targets: Map<string, Tries>;
 }
@@ -76,15 +75,18 @@ class AlertKeeper implements Alerts {
   readonly #targets: ReadonlyMap<string, AlertTarget>;
   /** Matters that were alerted, with the time since which each is gone. */
   readonly #known = new Map<string, number | undefined>();
+  /** Matters beyond the listed ones are known by their number alone. */
+  #counts: Matters["counts"] = new Map();
   readonly #waiting: Waiting[] = [];
   readonly #closing = new AbortController();
   readonly #sending = new Map<string, Promise<void>>();
   #stops: readonly (() => void)[] = [];
   #timer: Timer | undefined;
+  /** Monotonic times. */
   #lookAt = 0;
-  #lastAlertAt = 0;
   /** The cost of the last look allows no other before. */
   #notBefore = 0;
+  #lastAlertAt = 0;
   #looking: Promise<void> = Promise.resolve();
   #saved: Promise<void> = Promise.resolve();
 
@@ -95,7 +97,7 @@ class AlertKeeper implements Alerts {
   }
 
   start(): void {
-    const soon = (): void => this.#lookBy(this.#options.clock.now() + GATHER_MS);
+    const soon = (): void => this.#lookIn(GATHER_MS);
     const { announcer } = this.#options;
     this.#stops = [
       subscribe(announcer, "parked", soon),
@@ -128,14 +130,15 @@ class AlertKeeper implements Alerts {
     this.#timer = undefined;
   }
 
-  /** Looks at that time, unless it looks before. */
-  #lookBy(wanted: number): void {
+  /** Looks after that time, unless it looks before. */
+  #lookIn(delayMs: number): void {
     const { clock } = this.#options;
-    const at = Math.max(wanted, this.#notBefore);
+    const now = clock.monotonic();
+    const at = Math.max(now + delayMs, this.#notBefore);
     if (this.#closing.signal.aborted || (this.#timer !== undefined && this.#lookAt <= at)) return;
     this.#timer?.cancel();
     this.#lookAt = at;
-    this.#timer = clock.after(Math.max(0, at - clock.now()), () => {
+    this.#timer = clock.after(at - now, () => {
       this.#timer = undefined;
       this.#looking = this.#looking.then(() => this.#look());
     });
@@ -150,39 +153,47 @@ class AlertKeeper implements Alerts {
       log.warn("what waits for you could not be read, so no alert is sent", { message: messageOf(error) });
     }
     this.#deliver();
+    const ended = clock.monotonic();
+    this.#notBefore = ended + (ended - began) / LOOKING_SHARE;
     const now = clock.now();
-    this.#notBefore = now + (clock.monotonic() - began) / LOOKING_SHARE;
     const due = this.#waiting.flatMap(({ targets }) =>
-      [...targets].flatMap(([name, { nextAt }]) => (this.#sending.has(name) ? [] : nextAt)),
+      [...targets].flatMap(([name, { nextAt }]) => (this.#sending.has(name) ? [] : leftMs(nextAt, now))),
     );
-    this.#lookBy(Math.max(now + SECOND, Math.min(now + LOOK_MS, ...due)));
+    this.#lookIn(Math.max(SECOND, Math.min(LOOK_MS, ...due)));
   }
 
   /** Makes one alert of all matters that are new. */
   #compare(status: Snapshot): void {
     const { clock, newId, link } = this.#options;
     const now = clock.now();
-    const matters = mattersOf(status);
-    const present = new Set(matters.map(({ key }) => key));
+    const present = mattersOf(status);
+    const { matters, counts } = present;
+    const keys = new Set(matters.map(({ key }) => key));
     let isChanged = false;
     for (const [key, goneAt] of this.#known) {
-      if (present.has(key) === (goneAt === undefined)) {
-        if (goneAt === undefined || now - goneAt < FORGET_MS) continue;
+      if (keys.has(key) === (goneAt === undefined)) {
+        if (goneAt === undefined || elapsedMs(goneAt, now) < FORGET_MS) continue;
         this.#known.delete(key);
-      } else this.#known.set(key, present.has(key) ? undefined : now);
+      } else this.#known.set(key, keys.has(key) ? undefined : now);
       isChanged = true;
     }
-    const fresh = matters.filter(({ key }) => !this.#known.has(key));
+    const fresh = newMatters(present, { isKnown: (key) => this.#known.has(key), counts: this.#counts }, now);
     const isUrgent = fresh.some(({ kind }) => kind === "store_lost");
-    const isTooSoon = !isUrgent && now - this.#lastAlertAt < APART_MS;
+    const isTooSoon = !isUrgent && elapsedMs(this.#lastAlertAt, now) < APART_MS;
+    if (fresh.length === 0 || !isTooSoon) {
+      const isCounted = [...counts].every(([kind, { total }]) => this.#counts.get(kind)?.total === total);
+      isChanged ||= !isCounted || matters.some(({ key }) => !this.#known.has(key));
+      this.#counts = counts;
+      for (const { key } of matters) this.#known.set(key, undefined);
+    }
     if (fresh.length > 0 && !isTooSoon) {
-      for (const { key } of fresh) this.#known.set(key, undefined);
       this.#lastAlertAt = now;
       const targets = new Map([...this.#targets.keys()].map((name) => [name, { failures: 0, nextAt: now }]));
-      this.#waiting.push({ alert: asJson(alertOf(fresh, { id: newId(), at: now, link })), at: now, targets });
+      this.#waiting.push({ alert: asJson(alertOf(fresh, { id: newId(), at: now, link })), targets });
       isChanged = true;
     }
-    for (const key of [...this.#known.keys()].slice(0, Math.max(0, this.#known.size - MAX_KNOWN))) this.#known.delete(key);
+    const gone = [...this.#known].filter(([, goneAt]) => goneAt !== undefined);
+    for (const [key] of gone.slice(0, Math.max(0, this.#known.size - MAX_KNOWN))) this.#known.delete(key);
     while (this.#waiting.length > MAX_WAITING) this.#giveUp(this.#waiting[0], "too many alerts wait");
     if (isChanged) this.#save();
   }
@@ -191,10 +202,11 @@ class AlertKeeper implements Alerts {
   #deliver(): void {
     const now = this.#options.clock.now();
     for (const waiting of this.#waiting.slice()) {
-      if (now - waiting.at > GIVEN_UP_MS) this.#giveUp(waiting, "no try delivered it within a day");
+      if ([...waiting.targets.values()].every(({ failures }) => failures >= MAX_TRIES))
+        this.#giveUp(waiting, `none of ${MAX_TRIES} tries delivered it`);
       for (const [name, { nextAt }] of waiting.targets) {
         const target = this.#targets.get(name);
-        if (target === undefined || nextAt > now || this.#sending.has(name)) continue;
+        if (target === undefined || leftMs(nextAt, now) > 0 || this.#sending.has(name)) continue;
         this.#sending.set(
           name,
           this.#try(waiting, name, target).finally(() => this.#sending.delete(name)),
@@ -215,7 +227,7 @@ class AlertKeeper implements Alerts {
     }
     if (waiting.targets.size === 0) this.#forget(waiting);
     this.#save();
-    this.#lookBy(clock.now() + GATHER_MS);
+    this.#lookIn(GATHER_MS);
   }
 
   #giveUp(waiting: Waiting | undefined, why: string): void {
@@ -237,6 +249,7 @@ class AlertKeeper implements Alerts {
     const state = {
       known: Object.fromEntries([...this.#known].map(([key, goneAt]) => [key, goneAt ?? null])),
       waiting: this.#waiting.map(({ alert, targets }) => ({ alert, targets: Object.fromEntries(targets) })),
+      counts: [...this.#counts].map(([kind, { total, unlisted }]) => [kind, total, unlisted]),
       lastAlertAt: this.#lastAlertAt,
     };
     const data = asJson(JSON.parse(scrubber.cleanJson(JSON.stringify(state))));
@@ -248,7 +261,8 @@ class AlertKeeper implements Alerts {
   #restore(stored: JsonObject | undefined): void {
     if (stored === undefined) return;
     this.#lastAlertAt = numberIn(stored, "lastAlertAt") ?? 0;
-    const { known, waiting } = stored;
+    const { known, waiting, counts } = stored;
+    this.#counts = countsOf(counts);
     if (isObject(known))
       for (const [key, goneAt] of Object.entries(known)) this.#known.set(key, typeof goneAt === "number" ? goneAt : undefined);
     for (const one of Array.isArray(waiting) ? waiting : []) {
@@ -258,7 +272,29 @@ class AlertKeeper implements Alerts {
       const targets = new Map(
         tries.map(([name, value]) => [name, { failures: isObject(value) ? (numberIn(value, "failures") ?? 0) : 0, nextAt: 0 }]),
       );
-      if (targets.size > 0) this.#waiting.push({ alert: one["alert"], at: numberIn(one["alert"], "at") ?? 0, targets });
+      if (targets.size > 0) this.#waiting.push({ alert: one["alert"], targets });
     }
   }
+}
+
+/** The clock may have been set back since: a time that is still to come was long ago. */
+function elapsedMs(since: number, now: number): number {
+  return since > now ? Infinity : now - since;
+}
+
+/** The same for a pause that ends then. */
+function leftMs(until: number, now: number): number {
+  return until - now > RETRY.longestMs ? 0 : Math.max(0, until - now);
+}
+
+function countsOf(stored: Json | undefined): Matters["counts"] {
+  const rows = Array.isArray(stored) ? stored : [];
+  return new Map(
+    rows.flatMap((row) => {
+      const [kind, total, unlisted] = Array.isArray(row) ? row : [];
+      return typeof kind === "string" && typeof total === "number" && typeof unlisted === "number"
+        ? [[kind as MatterKind, { total, unlisted }]]
+        : [];
+    }),
+  );
 }

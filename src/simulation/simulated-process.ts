@@ -150,6 +150,7 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
   loadState: true,
   nextDue: true,
   parkEvent: true,
+  requireCurrent: true,
   retryEvent: true,
   endHold: true,
   supersede: true,

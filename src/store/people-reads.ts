@@ -2,6 +2,7 @@
 import type { ApprovalStore } from "./controls.ts";
 import type { HistoryStore } from "./history.ts";
 import type { InboxStore } from "./inbox.ts";
+import type { JobBoardStore } from "./job-board.ts";
 import type { OrderStore } from "./orders.ts";
 import type { OverviewStore } from "./overview.ts";
 import type { TimelineStore } from "./timeline.ts";
@@ -17,6 +18,7 @@ export interface PeopleReads
     OverviewStore,
     TimelineStore,
     UsageHourStore,
+    JobBoardStore,
     Pick<ApprovalStore, "openApprovals">,
     Pick<InboxStore, "parkedEvents" | "parkedEventCount">,
     Pick<OrderStore, "orders"> {}

@@ -18,6 +18,9 @@ export interface SourceRow {
 /** Member of a watched job's data with the time of its last check; a nudge removes it. */
 export const LOOKED_AT = "lookedAt";
 
+/** Characters of a watched job's title that are kept. */
+export const MAX_TITLE = 200;
+
 /** Initial row of a watched object. */
 export function newWatch(kind: WatchKind, now: number): Pick<WatchRow, "state" | "data"> {
   switch (kind) {

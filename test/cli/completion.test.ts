@@ -1,9 +1,10 @@
-/** `retinue completion` prints a script that a shell takes, and that completes commands and their options. */
-import { execFileSync } from "node:child_process";
+/** `retinue completion` prints a script that a shell takes, and that completes commands, their options and handles. */
+import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { SHELLS } from "../../src/cli/completion-script.ts";
+import { parseJson } from "../../src/core/json.ts";
 import { inProcess } from "../harness/cli.ts";
 import { project } from "../harness/project.ts";
 
@@ -12,6 +13,20 @@ async function script(shell: string): Promise<string> {
   expect(code).toBe(0);
   return stdout;
 }
+
+/** Words that bash offers in a folder, without options. */
+async function completeIn(cwd: string, line: string): Promise<{ readonly words: readonly string[]; readonly stderr: string }> {
+  const words = line.split(" ").map((word) => `'${word}'`);
+  const source = `retinue() { '${process.execPath}' '${BIN}' "$@"; }
+    ${await script("bash")}
+    COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _retinue; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr } = spawnSync("bash", ["-uc", source], { cwd, encoding: "utf8" });
+  return { words: stdout.split("\n").filter((word) => /^[^-]/.test(word)), stderr };
+}
+
+const BIN = join(import.meta.dirname, "../../bin/retinue.js");
+/** A shell that takes longer is felt. */
+const HANDLES_MS = 200;
 
 const CHECKED: { readonly [shell: string]: readonly string[] } = { bash: ["-n"], zsh: ["-n"], fish: ["--no-execute"] };
 const isHere = (shell: string): boolean => {
@@ -43,6 +58,35 @@ test.each([
     COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _retinue; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const said = execFileSync("bash", ["-uc", source], { encoding: "utf8" });
   expect(said.split("\n").filter((word) => word !== "")).toEqual(completed);
+});
+
+test.each([
+  ["retinue pause ", ["scout", "scribe"]],
+  ["retinue why scr", ["scribe"]],
+  ["retinue log --as s", ["scout", "scribe"]],
+  ["retinue log ", []],
+  ["retinue pause --as", []],
+])("bash completes %j to the handles of the folder %j", async (line, completed) => {
+  const { root, write } = project();
+  for (const handle of ["scout", "scribe"]) write(`agents/${handle}.yaml`, `handle: ${handle}\n`);
+  expect(await completeIn(root, line)).toEqual({ words: completed, stderr: "" });
+});
+
+test("a folder without definitions completes to no handle, and says nothing", async () => {
+  expect(await completeIn(project().root, "retinue pause ")).toEqual({ words: [], stderr: "" });
+});
+
+test("the handles are there before a person waits for them, and with --json as one object", async () => {
+  const { root, write } = project();
+  write("agents/scout.yaml", "handle: scout\n");
+  const { code, stdout } = await inProcess(["completion", "--handles", "--json"], { cwd: root });
+  expect([code, parseJson(stdout)]).toEqual([0, { ok: true, handles: ["scout"] }]);
+  const times = [1, 2, 3].map(() => {
+    const startedAt = performance.now();
+    expect(execFileSync(process.execPath, [BIN, "completion", "--handles"], { cwd: root, encoding: "utf8" })).toBe("scout\n");
+    return performance.now() - startedAt;
+  });
+  expect(Math.min(...times)).toBeLessThan(HANDLES_MS);
 });
 
 test("another shell is refused with those that there are", async () => {

@@ -13,7 +13,7 @@ function screen(json: boolean) {
   const stream = { write: (text: string) => writes.push(text) };
   const out = createOutput({ json, colour: false, stdout: stream, stderr: stream, cwd: "/", clock });
   const announcer = createAnnouncer();
-  const stop = reportLines(announcer, out, clock);
+  const stop = reportLines(announcer, out, clock, "The console: http://127.0.0.1:1");
   const confirm = (operation: string, target: string): void =>
     void announcer.emit("intent", {
       at: clock.now(),
@@ -62,6 +62,27 @@ describe("progress", () => {
     expect(writes.length).toBeGreaterThan(2);
     expect(Math.max(...writes.map(({ length }) => length))).toBeLessThan(66_000);
   });
+});
+
+test("the first action that asks for a yes is followed by the console's address, which has scrolled away by then", async () => {
+  const { clock, announcer, confirm, lines } = screen(false);
+  const ask = (id: string): void =>
+    void announcer.emit("intent", {
+      at: clock.now(),
+      handle: asHandle("scout"),
+      id: asIntentId(id),
+      operation: "posts.reply",
+      state: "proposed",
+    });
+  confirm("posts.vote", "p1");
+  for (const id of ["i1", "i2"]) ask(id);
+  await clock.advance(25);
+  expect(lines().map((line) => line.replace(/^.*?  /, ""))).toEqual([
+    "scout voted on p1",
+    expect.stringContaining("retinue approve i1"),
+    "The console: http://127.0.0.1:1",
+    expect.stringContaining("retinue approve i2"),
+  ]);
 });
 
 describe("actions that come faster than a person reads", () => {

@@ -85,6 +85,7 @@ const SNAPSHOT: Snapshot = {
       sources: [{ name: WORD, dueAt: AT, gaps: [gap], readFailure }],
     },
   ],
+  money: [{ currency: WORD, postedMicros: 1, heldMicros: 1, dayMicros: 1, dayCapMicros: 1 }],
   webhooks: {
     url: WORD,
     route: WORD,
@@ -148,17 +149,7 @@ const ENTRY: ActionEntry = {
   words: WORD,
 };
 const STATES = ["proposed", "ready", "sending", "in_doubt", "confirmed", "refused", "pending", "cancelled", "parked"] as const;
-const DELIVERY = {
-  seq: 1,
-  specialist: SCOUT,
-  id: WORD,
-  kind: WORD,
-  state: "parked",
-  scheme: WORD,
-  note: WORD,
-  receivedAt: AT,
-  bytes: 9,
-};
+const DELIVERY = { seq: 1, specialist: SCOUT, id: WORD, kind: WORD, state: "parked", scheme: WORD, note: WORD, receivedAt: AT, bytes: 9 };
 const READ: CallResult = { kind: "read", value: { content: WORD, [HOSTILE]: [WORD] } };
 const CALLS: { readonly [operation: string]: CallResult } = {
   "posts.list": READ,
@@ -177,6 +168,7 @@ function hostileGuardian(): Guardian {
     orders: async () => ({ entries: [poisoned(ORDER, ["from"])], next: 1, total: 2 }),
     inbox: async () => [],
     events: async () => ({ entries: [poisoned(timelineEvent(WORD, AT), ["state", "outcome"])], next: 1, total: 2 }),
+    jobs: async () => ({ columns: [] }),
     usage: async () => ({ hours: [] }),
     log: async () => page([failureEntry(WORD, AT), ...STATES.map((state) => ({ ...ENTRY, state }))]),
     deliveries: async () => ({ entries: [poisoned(DELIVERY)], next: 1 }),

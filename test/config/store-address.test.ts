@@ -30,10 +30,11 @@ test.each(["", "sqlite:", "store.sqlite", "SQLITE:x", "mysql://me:hunter22222@db
   },
 );
 
-test("PostgreSQL is an address with a secret, and no file", () => {
+test("PostgreSQL is an address with a secret, and its working copy a file of the project", () => {
   const address = parseStoreAddress("PostgreSQL://me:hunter22222@localhost/x", "/");
   expect(address).toMatchObject({ kind: "postgres", host: "localhost", database: "x" });
   expect(storeSecrets(address).map((secret) => secret.reveal())).toEqual(["hunter22222"]);
   expect(storeSecrets(parseStoreAddress("sqlite:a", "/"))).toEqual([]);
-  expect(() => storeFile(address)).toThrow(expect.objectContaining({ code: "store_not_built" }));
+  expect(storeFile(address)).toMatch(/^\/\.retinue\/postgres-[\da-f]{12}\.sqlite$/);
+  expect(storeFile(parseStoreAddress("postgres://me@localhost/y", "/"))).not.toBe(storeFile(address));
 });

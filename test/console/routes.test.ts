@@ -6,6 +6,7 @@ import { isObject, parseJson, textIn } from "../../src/core/json.ts";
 import { DAY, SECOND } from "../../src/core/units.ts";
 import { asEventId, asHandle, asIntentId } from "../../src/core/ids.ts";
 import { MAX_STREAMS } from "../../src/console/live-changes.ts";
+import { MAX_TITLE } from "../../src/store/sources.ts";
 import type { ActionEntry } from "../../src/guardian/log-entries.ts";
 import { ACTOR, codeOf, consoleDesk, VIEWER, type ConsoleDesk, type Session } from "../harness/console-desk.ts";
 import { decide } from "../harness/builders.ts";
@@ -78,14 +79,26 @@ test("unknown orders, ids and addresses are told as such", async () => {
 });
 
 test("specialists, their newest events and an explanation are read by everyone who may look", async () => {
-  const { desk } = await withProposal();
+  const { desk, store } = await withProposal();
   const read = reading(desk, await desk.login(VIEWER));
+  const watch = {
+    specialist: asHandle("scout"),
+    kind: "job",
+    object: "j1",
+    state: "applied",
+    data: { title: "A poem" },
+    dueAt: 1,
+  } as const;
+  await store.putEvents({ events: [], watches: [watch] }, Date.now());
   expect((await read("/api/specialists?search=sco")).json).toMatchObject({ total: 1, rows: [{ handle: "scout" }] });
   expect((await read("/api/specialists?state=parked")).json).toMatchObject({ total: 0, rows: [] });
   expect((await read("/api/specialists/scout")).json).toMatchObject({ specialist: { handle: "scout", awaiting: { count: 1 } } });
   expect(parseJson((await read("/api/specialists/scout/feed")).text)).toMatchObject([{ kind: "post.created" }]);
   expect((await read("/api/specialists/scout/events")).json).toMatchObject({
     entries: [{ kind: "post.created", actions: [{ id: "p1" }] }],
+  });
+  expect((await read("/api/specialists/scout/jobs")).json).toMatchObject({
+    columns: [{ state: "applied", count: 1, jobs: [{ id: "j1", title: "A poem", followed: true }] }],
   });
   expect((await read("/api/usage?since=0")).json).toEqual({ hours: expect.any(Array) });
   expect((await read("/api/why?id=p1")).json).toMatchObject({ about: "intent", state: "proposed", approval: { hash: expect.any(String) } });
@@ -126,6 +139,10 @@ test("hostile text of a megabyte is shown as text, and stops nothing", async () 
   } as const;
   await store.putEvents({ events: [{ ...event, specialist: asHandle("scout"), via: "poll" }] }, Date.now());
   await propose(store, { id: "h1", input: { content: hostile }, now: Date.now() });
+  const job = { ...event, id: asEventId("job.listed:j1"), kind: "job.listed", payload: { title: hostile } };
+  const watch = { specialist: asHandle("scout"), kind: "job", object: "j1", state: "applied", data: {}, dueAt: 1 } as const;
+  await store.putEvents({ events: [{ ...job, specialist: asHandle("scout"), via: "poll" }], watches: [watch] }, Date.now());
+  expect((await read("/api/specialists/scout/jobs")).json).toMatchObject({ columns: [{ jobs: [{ title: hostile.slice(0, MAX_TITLE) }] }] });
   const needs = await read("/api/needs");
   expect([needs.status, needs.headers["content-type"], needs.headers["x-content-type-options"]]).toEqual([
     200,

@@ -31,6 +31,13 @@ test("an operation that the reported trust lacks is stopped until a report says 
   expect([trust.stops(), trust.lacks("ann")]).toEqual([[], undefined]);
 });
 
+test("the last report is kept for people, with its reputation and the time of the next read", () => {
+  const { trust } = setUp();
+  expect(trust.report("ann")).toBeUndefined();
+  trust.heard("ann", { ...account("newcomer"), reputation: 3 });
+  expect(trust.report("ann")).toMatchObject({ trust: "newcomer", reputation: 3, since: 1_000_000, lookAt: 1_000_000 + TRUST_CHECK_MS });
+});
+
 describe("the account is read", () => {
   test("at first, and six hours after each report", async () => {
     const { trust, clock } = setUp();

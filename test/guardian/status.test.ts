@@ -1,14 +1,18 @@
 /** Status: one value of everything, from the store alone where nothing runs, and looking changes nothing. */
 import { expect, onTestFinished, test } from "vitest";
-import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
+import { asHandle, asIntentId, asKeyId, type Handle } from "../../src/core/ids.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { credits, DAY } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { showSpecialists, showStatus } from "../../src/guardian/status.ts";
+import { decideHold } from "../../src/limits/hold-decision.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { scopeOf, type Cap } from "../../src/limits/spending.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { decide, memberOf } from "../harness/builders.ts";
+import { harness } from "../harness/harness.ts";
 import { desk } from "../harness/guardian-over-store.ts";
 import { propose } from "../harness/proposed.ts";
 
@@ -123,4 +127,25 @@ test("a running specialist shows its own trouble, waits and caps; a stopped one 
     waits: [{ lane: "act", rule: "quota_window" }],
     money: [{ currency: "credits", postedMicros: 0, dayCapMicros: credits(5).micros }],
   });
+});
+
+const dayCap = (handle: Handle): Cap => ({ scope: scopeOf(handle), window: "day", money: { currency: "credits", micros: 5_000_000 } });
+
+test("money of all together is the sum of the specialists', held and spent, with the Guardian's own caps", async () => {
+  const here = await harness({
+    specialists: [{ handle: "scout" }, { handle: "quill" }],
+    guardianCaps: createSpecialist({ handle: "x", spend: { perDay: credits(10) } }).spend,
+  });
+  const { store, clock, guardian } = here;
+  const caps = [dayCap(asHandle("scout")), dayCap(asHandle("quill"))];
+  for (const [i, handle] of ["scout", "quill"].map(asHandle).entries()) {
+    const hold = { id: `m${i}`, specialist: handle, money: { currency: "credits", micros: 2_000_000 }, expiresAt: clock.now() + DAY };
+    await clock.run(store.openHold({ hold, now: clock.now(), known: { caps, halt: undefined } }, decideHold));
+  }
+  store.endHold({ id: "m0", actual: 1_000_000, caps: [], now: clock.now() });
+  const { money, specialists } = await clock.run(guardian.status({}));
+  expect(money).toEqual([
+    { currency: "credits", postedMicros: 1_000_000, heldMicros: 2_000_000, dayMicros: 3_000_000, dayCapMicros: 10_000_000 },
+  ]);
+  expect(specialists.flatMap((one) => one.money).map(({ dayCapMicros }) => dayCapMicros)).toEqual([undefined, undefined]);
 });

@@ -69,12 +69,13 @@ export async function consoleDesk(
     const read = (): Secret | undefined => (tokens[who] === undefined ? undefined : new Secret(tokens[who]));
     return { who, role: who === "vera" ? "view" : "act", readToken: read };
   });
+  const trust = { of: () => undefined, report: () => undefined };
   const open = (port: number) =>
     openConsole({
       settings: { host: "127.0.0.1", url: undefined, tls: undefined, login: "TOKEN", people, ...settings, port },
       clock,
       announcer,
-      runtime: { members: () => [], phase: "working", parts: { profile: shippedProfile("b"), zone: "UTC" } },
+      runtime: { members: () => [], phase: "working", parts: { profile: shippedProfile("b"), zone: "UTC", breakers: { trust } } },
       guardianOf,
       metrics: { missing: new Misconfigured("peer_missing", "no metrics here") },
       onError: (error) => void errors.push(error),

@@ -14,6 +14,7 @@ import type { Explanation } from "../../src/guardian/explanation.ts";
 import type { InboxEntry } from "../../src/guardian/inbox-entries.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import type { Desk } from "./page-desk.ts";
+import { JOBS, STANDING } from "./page-jobs.ts";
 
 const now = Date.now();
 const ago = (ms: number): number => now - ms;
@@ -120,7 +121,7 @@ export function specialist(handle: string, over: Partial<SpecialistShown> = {}):
     quota: { hour: { used: 38, limit: 120 }, day: { used: 412, limit: 2_000 } },
     cooldown: undefined,
     money: [{ currency: "credits", postedMicros: 61_000_000, heldMicros: 2_000_000, dayMicros: 14_500_000, dayCapMicros: 40_000_000 }],
-    jobs: { applied: 2, assigned: 1, delivered: 3, accepted: 9 },
+    jobs: { applied: 31, assigned: 2, submitted: 1, paid: 112 },
     waits: [],
     parked: undefined,
     held: [],
@@ -145,6 +146,9 @@ const SPECIALISTS: readonly SpecialistShown[] = [
     quota: { hour: { used: 112, limit: 120 }, day: { used: 1_580, limit: 2_000 } },
   }),
   specialist("scribe", {
+    tier: "starter",
+    trust: "newcomer",
+    trustLacks: ["posts.vote", "jobs.submit"],
     waits: [
       {
         lane: "reply",
@@ -358,9 +362,12 @@ export function busyWeek(): Desk["answers"] {
   return {
     "/api/needs": needsOf(NEEDS),
     "/api/specialists": { at: now, total: SPECIALISTS.length, rows: SPECIALISTS },
-    ...Object.fromEntries(SPECIALISTS.map((one) => [`/api/specialists/${one.handle}`, { at: now, specialist: one, plan: PLAN }])),
+    ...Object.fromEntries(
+      SPECIALISTS.map((one) => [`/api/specialists/${one.handle}`, { at: now, specialist: one, plan: PLAN, standing: STANDING }]),
+    ),
     ...Object.fromEntries(SPECIALISTS.map(({ handle }) => [`/api/specialists/${handle}/events`, TIMELINE])),
     ...Object.fromEntries(SPECIALISTS.map(({ handle }) => [`/api/specialists/${handle}/feed`, RECEIVED])),
+    ...Object.fromEntries(SPECIALISTS.map(({ handle }) => [`/api/specialists/${handle}/jobs`, JOBS])),
     "/api/usage": { hours: HOURS },
     "/api/log": { ...paged(LOG), next: 12 },
     "/api/orders": paged(ORDERS),

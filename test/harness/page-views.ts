@@ -9,6 +9,8 @@ export const VIEWS = {
   needs: "#/needs",
   specialists: "#/specialists",
   specialist: "#/specialists/scribe",
+  jobs: "#/specialists/scribe?tab=jobs",
+  standing: "#/specialists/scribe?tab=standing",
   use: "#/specialists/scribe?tab=use",
   received: "#/specialists/scribe?tab=feed",
   log: "#/log",

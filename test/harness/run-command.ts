@@ -15,8 +15,13 @@ import { folder, start, type Process, type StartOptions } from "./process.ts";
 export interface RunLab {
   readonly root: string;
   readonly network: LocalNetwork;
-  /** Starts `retinue run` on this store (default: in the lab's folder), with quiet periods of 200 ms. */
-  run(options?: { readonly store?: string; readonly args?: readonly string[] } & Pick<StartOptions, "under" | "env">): Process;
+  /** Starts `retinue run` on the store in this file (default: in the lab's folder), or of this address; with quiet periods of 200 ms. */
+  run(
+    options?: { readonly store?: string; readonly address?: string; readonly args?: readonly string[] } & Pick<
+      StartOptions,
+      "under" | "env"
+    >,
+  ): Process;
   /** Posts by somebody else, and gives the post's id. */
   news(text: string): Promise<string>;
   /** What the specialist did, by the network's own record. */
@@ -48,9 +53,9 @@ export async function runLab(context: TestContext, source: string, { assume = {}
   return {
     root,
     network,
-    run({ store = join(root, "store.sqlite"), args = [], under = [], env = {} } = {}) {
+    run({ store = join(root, "store.sqlite"), address = `sqlite:${store}`, args = [], under = [], env = {} } = {}) {
       const words = ["run", "--base-url", listening.baseUrls.b ?? "", "--set", "b", "--profile", join(root, "quick.json")];
-      return start(context, [...words, "--store", `sqlite:${store}`, ...args], {
+      return start(context, [...words, "--store", address, ...args], {
         cwd: root,
         env: { RETINUE_KEY_SCOUT: key, ...env },
         under,

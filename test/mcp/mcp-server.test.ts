@@ -78,7 +78,18 @@ test("limits show the stops and frozen accounts that concern the specialist, and
   const none = { approvals: [], parked: [], doubts: [], pending: [], undelivered: [], stopped: [], drift: [], models: [], specialists: [] };
   const totals = { approvals: 0, parked: 0, doubts: 0, pending: 0, undelivered: 0, stopped: 0, drift: 0, changed: 0 };
   const failing = { failing: [], failingCounts: { events: 0, parked: 0, groups: 0 } };
-  const snapshot = { at: 0, running: undefined, webhooks: undefined, halts: stops, pauses: stops, frozen, ...none, totals, ...failing };
+  const snapshot = {
+    at: 0,
+    running: undefined,
+    webhooks: undefined,
+    money: [],
+    halts: stops,
+    pauses: stops,
+    frozen,
+    ...none,
+    totals,
+    ...failing,
+  };
   const { client } = await deskClient({ status: async () => snapshot });
   const { contents } = await client.readResource({ uri: "retinue://limits" });
   const [first] = contents;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR } from "../../src/core/units.ts";
 import { LONGEST_MS } from "../../src/polling/record-watch.ts";
+import { MAX_TITLE } from "../../src/store/sources.ts";
 import { jobOf } from "../harness/builders.ts";
 import { applied, mine } from "../harness/watched-job.ts";
 
@@ -48,4 +49,14 @@ describe("a watch ends", () => {
     await silent.look(mine("open", { assigneeId: undefined }));
     expect((await silent.row()).dueAt).toBeNull();
   });
+});
+
+test("a check keeps the job's title, reward and deadline for people, the title cut; what a later one leaves out stays", async () => {
+  const { clock, look, row } = await applied();
+  const deadlineMs = clock.now() + DAY;
+  await look(mine("assigned", { title: "x".repeat(1_000_000), reward: 12.5, deadlineMs }));
+  const seen = { title: "x".repeat(MAX_TITLE), reward: 12.5, deadlineMs };
+  expect((await row()).data).toMatchObject(seen);
+  await look(mine("submitted", { title: undefined, reward: undefined }));
+  expect(await row()).toMatchObject({ state: "submitted", data: seen });
 });

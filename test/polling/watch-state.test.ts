@@ -16,6 +16,9 @@ const JOB = {
   lookedAt: NOW - 1,
   putOff: 2,
   planned: true,
+  title: "A poem",
+  reward: 12.5,
+  deadlineMs: NOW + 9,
 };
 const THREAD = { seen: ["r1"], votes: 3, newsAt: NOW - 7, looks: 1, followedAt: NOW - 9 };
 
@@ -25,7 +28,7 @@ test("a row is read as it was written, and written under the names that it had",
 });
 
 test("a field that is missing, or of another type, is as at the beginning", () => {
-  expect(readWatchState({ kind: "job", data: { looks: "4", putOff: null, lookedAt: "now" } }, NOW)).toEqual(
+  expect(readWatchState({ kind: "job", data: { looks: "4", putOff: null, lookedAt: "now", title: 5, reward: "12" } }, NOW)).toEqual(
     readWatchState({ kind: "job", data: {} }, NOW),
   );
   expect(readWatchState({ kind: "thread", data: { seen: {} } }, NOW)).toMatchObject({ looks: 0, progress: { seen: [], newsAt: NOW } });

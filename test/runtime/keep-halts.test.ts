@@ -14,7 +14,7 @@ const HALT: Stop = { scope: "scout", reason: "wrong words", since: 500 };
 async function kept(path: string, halts: readonly Stop[]) {
   const lines: LogLine[] = [];
   const log = createLogger({ level: "info", now: () => 0, sink: (line) => void lines.push(line) });
-  await keepHalts(halts, { path, clock: systemClock(), random: seededRandom(1), log });
+  await keepHalts(halts, { store: { kind: "sqlite", path }, clock: systemClock(), random: seededRandom(1), log });
   return lines.map(({ level, message }) => [level, message]);
 }
 

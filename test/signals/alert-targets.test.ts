@@ -123,10 +123,20 @@ test.each([
   expect(await sending({ url })).toBe(words);
 });
 
-test("a server that hangs or never ends its answer is given up at the deadline", async () => {
-  const silent = await server(() => undefined);
+test("a server that hangs is given up at the deadline", async () => {
+  expect(await sending({ url: await server(() => undefined) }, { clock: hasty })).toMatch(/deadline|within|time|answer/);
+});
+
+test("a server that answers 200 took it, however long its answer is, and whether or not it ends", async () => {
   const endless = await server((_request, response) => void response.writeHead(200).write("x"));
-  for (const url of [silent, endless]) expect(await sending({ url }, { clock: hasty })).toMatch(/deadline|within|time|answer/);
+  const long = await server((_request, response) => void response.writeHead(200).end("x".repeat(2_000_000)));
+  for (const url of [endless, long]) expect(await sending({ url }, { clock: hasty })).toBeUndefined();
+});
+
+test("a program that leaves another one behind, which holds its stderr, has ended", async () => {
+  const command = ["sh", "-c", "sleep 30 & exit 0"];
+  expect(await sending({ command })).toBeUndefined();
+  expect(await sending({ command: ["sh", "-c", "echo no >&2; sleep 30 & exit 3"] })).toBe("it ended with exit code 3: no");
 });
 
 test("a secret in a matter is taken out before it leaves", async () => {

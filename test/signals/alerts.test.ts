@@ -11,7 +11,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { Fatal } from "../../src/core/errors.ts";
 import { showStatus } from "../../src/guardian/status.ts";
 import { openAlerts, type AlertOptions, type Alerts } from "../../src/signals/alerts.ts";
-import { desk, type Desk } from "../harness/guardian-over-store.ts";
+import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
 const ROOT = import.meta.dirname;
 const TAKEN = { kind: "answer", status: 200, headers: {}, text: "", elapsedMs: 1 } as const;
@@ -135,6 +135,47 @@ test("an alert that nobody takes for a day is dropped, and the log has its text"
     targets: ["https://a.example.com"],
     text: expect.stringContaining("Nobody writes"),
   });
+});
+
+test.each([
+  ["back by a day", -DAY],
+  ["ahead by a year", 365 * DAY],
+])("a clock set %s delays no alert and drops none", async (_name, jumpMs) => {
+  const here = desk();
+  let ahead = 0;
+  const clock = { ...here.clock, now: () => here.clock.now() + ahead };
+  let takes = false;
+  const { sent, lines, open } = alerting(here, { clock }, async () => (takes ? TAKEN : FAILED));
+  await halt(here);
+  await open();
+  await here.clock.advance(MINUTE);
+  expect(sent.length).toBeGreaterThan(0); // tried, and to be tried again
+  ahead = jumpMs;
+  takes = true;
+  await here.on(here.store.stop("pause", "scout", "later", clock.now()));
+  await here.on(here.store.stop("halt", "scout", "later", clock.now()));
+  const before = sent.length;
+  await here.clock.advance(5 * MINUTE);
+  expect(sent.slice(before).flatMap(keysOf)).toEqual(expect.arrayContaining(["halt:*", "halt:scout"]));
+  expect(lines.filter(({ level }) => level === "error")).toEqual([]);
+});
+
+test("matters beyond the listed ones are told by number, each once, also when they are listed later", async () => {
+  const here = desk();
+  const { sent, open } = alerting(here);
+  const park = async (from: number, to: number): Promise<void> => {
+    for (let i = from; i < to; i++) await here.parked(`p${String(i).padStart(3, "0")}`, "a person should look");
+  };
+  await park(0, 150);
+  await open();
+  await here.clock.advance(MINUTE);
+  expect(sent.map(({ alert }) => alert["total"])).toEqual([150]);
+  await park(150, 170);
+  await here.clock.advance(3 * MINUTE);
+  expect(sent.slice(1).map(({ alert }) => alert["total"])).toEqual([20]);
+  for (let i = 0; i < 120; i++) await here.on(here.store.unparkEvent(SCOUT, `p${String(i).padStart(3, "0")}`, here.clock.now()));
+  await here.clock.advance(5 * MINUTE);
+  expect(sent).toHaveLength(2);
 });
 
 test("a target that hangs holds up no other target, and no look", async () => {

@@ -48,11 +48,14 @@ async function filled(store: Store): Promise<void> {
   store.parkEvent(parked?.seq ?? 0, now, "no room");
   const note = failureNote({ at: now, code: "handler_threw", message: "no model", pattern: "no model", tries: 1 });
   store.retryEvent(failed?.seq ?? 0, { notBefore: now + MINUTE, failed: true, note });
+  const watch = { specialist: SCOUT, kind: "job", object: "j1", state: "applied", data: { title: "A poem" }, dueAt: now } as const;
+  await store.putEvents({ events: [], watches: [watch] }, now);
   await store.noteOrder({ at: now, who: "mina", from: "command", what: "halt" });
 }
 
 const READS: readonly ((reads: PeopleReads) => Promise<unknown>)[] = [
   (reads) => reads.handles(),
+  (reads) => reads.jobBoard(SCOUT),
   (reads) => reads.findEvents("post.created:running", 5),
   (reads) => reads.eventsAbout(["running"], ["post.created"], 5),
   (reads) => reads.eventsOf(SCOUT, 5),

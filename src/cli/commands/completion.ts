@@ -1,5 +1,8 @@
-/** `retinue completion`: prints a script by which a shell completes commands and options, made from the table of commands. */
+/** `retinue completion`: prints a script by which a shell completes commands, options and handles, made from the table of commands. */
+import { join } from "node:path";
+import { knownHandles } from "../../config/known-handles.ts";
 import { Misconfigured } from "../../core/errors.ts";
+import { flagOption } from "../args.ts";
 import { EXIT, type Command, type CommandEntry } from "../command.ts";
 import { SHELLS, completionScript, type Completed } from "../completion-script.ts";
 
@@ -7,15 +10,21 @@ const GLOBAL = ["--json", "--help"];
 
 export const command: Command = {
   name: "completion",
-  arguments: "<shell>",
-  describe: `Prints the completion of commands and options for a shell: ${SHELLS.join(", ")}.`,
-  options: [],
+  arguments: "[shell]",
+  describe: `Prints the completion of commands, options and handles for a shell: ${SHELLS.join(", ")}.`,
+  options: [{ flags: "--handles", describe: "the handles of the definitions in ./agents, which the script asks for" }],
   examples: [
     "retinue completion bash > ~/.local/share/bash-completion/completions/retinue",
     'retinue completion zsh > "${fpath[1]}/_retinue"',
     "retinue completion fish > ~/.config/fish/completions/retinue.fish",
   ],
-  async run({ args: [shell = ""], commands, out }) {
+  async run({ args: [shell = ""], commands, cwd, options, out }) {
+    if (flagOption(options, "handles")) {
+      const handles = knownHandles(join(cwd, "agents"));
+      for (const handle of handles) out.line(handle);
+      out.result({ ok: true, handles });
+      return EXIT.done;
+    }
     const known = SHELLS.find((one) => one === shell.toLowerCase());
     if (known === undefined)
       throw new Misconfigured("option_invalid", `there is no completion for ${JSON.stringify(shell)}`, { expected: SHELLS.join(" or ") });
@@ -26,8 +35,12 @@ export const command: Command = {
   },
 };
 
+/** Commands whose operand is the id of anything, a handle too. */
+const OF_ANY_ID: readonly string[] = ["why", "retry"];
+
 async function completed({ name, describe, load }: CommandEntry): Promise<Completed> {
-  const { options } = (await load()).command;
+  const { options, arguments: operands = "" } = (await load()).command;
   const words = options.flatMap(({ flags }) => /--[a-z-]+/.exec(flags)?.[0] ?? []);
-  return { name, describe, options: [...words, ...GLOBAL], words: name === "completion" ? SHELLS : [] };
+  const takesHandle = operands.includes("handle") || OF_ANY_ID.includes(name);
+  return { name, describe, options: [...words, ...GLOBAL], words: name === "completion" ? SHELLS : [], takesHandle };
 }

@@ -1,9 +1,10 @@
 /** `retinue run`: runs the specialists of this project on a network, until they are asked to stop. */
 import { checkReachable } from "../../doctor/reach.ts";
-import { planLaunch } from "../../runtime/launch.ts";
+import { planLaunch, type LaunchPlan } from "../../runtime/launch.ts";
 import { durationOption, flagOption } from "../args.ts";
-import { EXIT, OPTIONS, PROJECT_OPTIONS, type Command } from "../command.ts";
-import { launchOn, live, openStage, showing } from "../session.ts";
+import { EXIT, type ExitCode, OPTIONS, PROJECT_OPTIONS, type Command } from "../command.ts";
+import { keepRunning, leftMs } from "../keep-running.ts";
+import { launchOn, live, showing, type Stage } from "../session.ts";
 import { countWithheld, summaryJson, summaryTable, withheldLine } from "../run-summary.ts";
 
 export const command: Command = {
@@ -26,36 +27,38 @@ export const command: Command = {
   async run(context) {
     const { out, clock, options } = context;
     const forMs = durationOption(options, "for");
-    const dryRun = flagOption(options, "dryRun");
-    // The words of a dry run are its result, and a live view would cut them.
-    const plain = dryRun || flagOption(options, "plain");
+    const endsAt = forMs === undefined ? undefined : clock.monotonic() + forMs;
     const plan = await planLaunch(await context.loadConfig(), clock);
     out.problems(plan.warnings);
     await checkReachable(plan.baseUrl, clock);
-    const stage = openStage(context, forMs);
-    try {
-      const launched = await launchOn(stage, plan, { writes: dryRun ? "refuse" : "send" });
-      try {
-        const handles = plan.roster.definitions.map(({ specialist }) => specialist.handle);
-        const { set } = plan.profile;
-        const unsigned = launched.runtime.webhooks?.unsigned ?? false;
-        out.progress({ type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned }, [
-          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, only reads are sent" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}`,
-          "",
-        ]);
-        const withheld = countWithheld(stage.announcer);
-        const { why, shown } = await live(stage, launched, showing(stage, { launched, forMs, plain }));
-        summaryTable(shown, out);
-        if (dryRun) withheldLine(withheld, out);
-        const ok = why !== "lost";
-        const specialists = summaryJson(shown, set);
-        out.result({ version: context.version, command: context.command, ok, specialists, ...(dryRun ? { withheld } : {}) });
-        return ok ? EXIT.done : EXIT.failed;
-      } finally {
-        await launched.stop();
-      }
-    } finally {
-      stage.close();
-    }
+    return keepRunning(context, plan, endsAt, (stage, present) => runOnce(stage, present, endsAt));
   },
 };
+
+async function runOnce(stage: Stage, plan: LaunchPlan, endsAt: number | undefined): Promise<ExitCode> {
+  const { context } = stage;
+  const { out, clock, options } = context;
+  const dryRun = flagOption(options, "dryRun");
+  // The words of a dry run are its result, and a live view would cut them.
+  const plain = dryRun || flagOption(options, "plain");
+  const launched = await launchOn(stage, plan, { writes: dryRun ? "refuse" : "send" });
+  try {
+    const handles = plan.roster.definitions.map(({ specialist }) => specialist.handle);
+    const { set } = plan.profile;
+    const unsigned = launched.runtime.webhooks?.unsigned ?? false;
+    out.progress({ type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned }, [
+      `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, only reads are sent" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}`,
+      "",
+    ]);
+    const withheld = countWithheld(stage.announcer);
+    const { why, shown } = await live(stage, launched, showing(stage, { launched, forMs: leftMs(clock, endsAt), plain }));
+    summaryTable(shown, out);
+    if (dryRun) withheldLine(withheld, out);
+    const ok = why !== "lost";
+    const specialists = summaryJson(shown, set);
+    out.result({ version: context.version, command: context.command, ok, specialists, ...(dryRun ? { withheld } : {}) });
+    return ok ? EXIT.done : EXIT.failed;
+  } finally {
+    await launched.stop();
+  }
+}

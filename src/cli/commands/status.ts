@@ -4,7 +4,7 @@ import { EVERYONE } from "../../limits/verdict.ts";
 import { freezeReason } from "../../limits/spending.ts";
 import { isStop, unfreezeCommand, type WaitRule } from "../../limits/wait-rules.ts";
 import { wordsOf } from "../../outbox/announce.ts";
-import { isChange, type Snapshot, type SpecialistShown } from "../../guardian/status.ts";
+import { BUDGET_SHARE, isChange, type Snapshot, type SpecialistShown } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
 import { heldText } from "../../guardian/held.ts";
 import { showFailing } from "../show-failures.ts";
@@ -80,6 +80,12 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     { title: "spent", value: spentText, align: "right" },
     { title: "next poll", value: (row) => nextLook(row, at) },
   ]);
+  for (const { currency, dayMicros, dayCapMicros } of snapshot.money) {
+    if (dayCapMicros === undefined) continue;
+    const [spent, cap] = [dayMicros / MICROS_PER_UNIT, dayCapMicros / MICROS_PER_UNIT];
+    const text = `All together spent or hold ${spent} of ${cap} ${currency} of this day, the Guardian's cap`;
+    out.line(dayMicros >= dayCapMicros * BUDGET_SHARE ? paint.yellow(text) : text);
+  }
   showWaits(snapshot, out);
   for (const { message, until } of snapshot.models.slice(0, MAX_MODELS_SHOWN)) {
     out.line();

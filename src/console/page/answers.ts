@@ -1,4 +1,5 @@
 /** The answers of the console's routes, by the types of the server that gives them. */
+import type { Standing } from "../../guardian/shown-standing.ts";
 import type { SpecialistShown } from "../../guardian/status.ts";
 import type { PlanRow } from "../../limits/planner.ts";
 import type { Visitor } from "../access.ts";
@@ -10,12 +11,13 @@ export type { LogEntry } from "../../guardian/log-entries.ts";
 export type { Need, NeedOrder, Needs } from "../../guardian/needs-you.ts";
 export type { Page } from "../../guardian/page.ts";
 export type { OrderName } from "../../guardian/record-orders.ts";
+export type { JobBoard, JobShown } from "../../guardian/shown-jobs.ts";
 export type { TimelineEvent, TimelineIntent } from "../../guardian/timeline-events.ts";
 export type { OrderResult } from "../../guardian/wake-waiting.ts";
 export type { OrderRow } from "../../store/orders.ts";
 export type { UsageHour } from "../../store/usage-hours.ts";
 export type { SpecialistsListed } from "../list-specialists.ts";
-export type { PlanRow, SpecialistShown };
+export type { PlanRow, SpecialistShown, Standing };
 
 export type Session = Required<Visitor>;
 
@@ -33,6 +35,7 @@ export interface SpecialistAnswer {
   readonly specialist: SpecialistShown;
   /** Absent if it does not run. */
   readonly plan?: PlanRow;
+  readonly standing?: Standing;
 }
 
 /** Names and values of a JSON object. */

@@ -1,4 +1,4 @@
-/** One specialist: its condition, figures and plan, what it did event by event, and what it received. */
+/** One specialist: its condition, figures and plan, what it did event by event, its jobs and standing, and what it received. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Change, UsageHour, InboxEntry, OrderName, SpecialistAnswer, SpecialistShown } from "./answers.ts";
@@ -6,19 +6,23 @@ import { conditionsOf, healthOf } from "./condition.ts";
 import { Code, ForeignBlock, Foreign } from "./foreign.tsx";
 import { plural, showAgo, words } from "./format.ts";
 import { HaltButton } from "./halt.tsx";
+import { Board } from "./job-board.tsx";
 import { useLoaded } from "./loaded.ts";
 import { notify } from "./notices.ts";
 import { Ago, Badge, Empty, Meter, Shown, useNow, WhyLink } from "./parts.tsx";
 import { addressOf, searchOf, type Place } from "./place.ts";
 import { PlanTable } from "./plan-table.tsx";
 import { giveOrder, ServerError } from "./server.ts";
+import { StandingTables } from "./standing-tables.tsx";
 import { Conditions, MoneyLines } from "./specialists-view.tsx";
 import { Timeline } from "./timeline.tsx";
 import type { UsagePlots } from "./usage-plots.tsx";
 
 const TABS = [
   ["", "Timeline"],
+  ["jobs", "Jobs"],
   ["use", "Use and plan"],
+  ["standing", "Standing"],
   ["feed", "Received"],
 ] as const;
 
@@ -36,7 +40,7 @@ export function SpecialistView({ place, mayAct }: { readonly place: Place; reado
         <Foreign text={handle} />
       </h1>
       <Shown loaded={loaded}>
-        {({ specialist, plan }) => (
+        {({ specialist, plan, standing }) => (
           <>
             <Head specialist={specialist} mayAct={mayAct} />
             <nav class="chips" aria-label="Parts">
@@ -52,6 +56,10 @@ export function SpecialistView({ place, mayAct }: { readonly place: Place; reado
             </nav>
             {tab === "use" ? (
               <Use specialist={specialist} plan={plan} concerns={concerns} />
+            ) : tab === "jobs" ? (
+              <Board handle={handle} concerns={concerns} />
+            ) : tab === "standing" ? (
+              <StandingTables standing={standing} />
             ) : tab === "feed" ? (
               <Feed handle={handle} concerns={concerns} />
             ) : (
@@ -65,7 +73,7 @@ export function SpecialistView({ place, mayAct }: { readonly place: Place; reado
 }
 
 function Head({ specialist, mayAct }: { readonly specialist: SpecialistShown; readonly mayAct: boolean }) {
-  const { tier, trust, trustLacks, quota, sources, jobs, handle } = specialist;
+  const { tier, trust, trustLacks, quota, sources, handle } = specialist;
   const now = useNow();
   return (
     <div class="overview">
@@ -113,7 +121,6 @@ function Head({ specialist, mayAct }: { readonly specialist: SpecialistShown; re
         <MoneyLines money={specialist.money} />
         {mayAct && <Steer handle={handle} />}
       </div>
-      <Board jobs={jobs} />
     </div>
   );
 }
@@ -144,25 +151,6 @@ function Steer({ handle }: { readonly handle: string }) {
         Retry
       </button>
       <HaltButton handle={handle} />
-    </div>
-  );
-}
-
-/** Its watched jobs as a board: a column for each status. */
-function Board({ jobs }: { readonly jobs: SpecialistShown["jobs"] }) {
-  const columns = Object.entries(jobs);
-  if (columns.length === 0) return null;
-  return (
-    <div class="panel wide">
-      <h2>Jobs</h2>
-      <ul class="board">
-        {columns.map(([state, count]) => (
-          <li key={state}>
-            <span class="board-count">{count}</span>
-            <Foreign text={words(state)} />
-          </li>
-        ))}
-      </ul>
     </div>
   );
 }

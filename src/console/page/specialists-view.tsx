@@ -33,7 +33,7 @@ export function SpecialistsView({ place: { query } }: { readonly place: Place })
         <TextField label="Handle" value={typed} onValue={setTyped} placeholder="part of a handle" maxLength={100} />
       </SearchForm>
       <Shown loaded={loaded}>
-        {({ rows, total }) =>
+        {({ rows, total, money }) =>
           rows.length === 0 ? (
             <Empty title={state === "" && search === "" ? "No specialist has run here yet." : "No specialist matches."} />
           ) : (
@@ -43,6 +43,7 @@ export function SpecialistsView({ place: { query } }: { readonly place: Place })
                   The first {showNumber(rows.length)} of {showNumber(total)} are listed; search for the others.
                 </p>
               )}
+              <Together money={money} />
               <Rows rows={rows} />
             </>
           )
@@ -52,7 +53,21 @@ export function SpecialistsView({ place: { query } }: { readonly place: Place })
   );
 }
 
-const ESTIMATED_PX = 132;
+/** What all have spent, where the Guardian caps it. */
+function Together({ money }: { readonly money: SpecialistShown["money"] }) {
+  const capped = money.filter(({ dayCapMicros }) => dayCapMicros !== undefined);
+  return (
+    capped.length > 0 && (
+      <div class="notice">
+        <strong>All together:</strong>
+        <MoneyLines money={capped} />
+      </div>
+    )
+  );
+}
+
+/** Above the height of nearly every row, on a phone too: a list that grows while it scrolls to its end does not reach it. */
+const ESTIMATED_PX = 300;
 const OVERSCAN = 6;
 
 /** The list scrolls with the window, so that one finger scrolls the whole page of a phone. */

@@ -34,6 +34,8 @@ export interface CommitsOptions {
   readonly onCommitted?: () => void;
   /** Set for a store that can only be read: the error of every write. */
   readonly readOnly?: RetinueError | undefined;
+  /** True if a commit ends with the process until it is synced: then *counted* waits for that too. */
+  readonly isVolatile?: boolean | undefined;
 }
 
 /** A promise of a caller; it is resolved with `value`. */
@@ -130,7 +132,8 @@ export class Commits {
   /** Resolves once all earlier writes are committed, without waiting for the disk. */
   committed(): Promise<void> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost);
-    return this.#open ? waitIn(this.#counted, undefined) : Promise.resolve();
+    if (this.#open) return waitIn(this.#counted, undefined);
+    return this.#options.isVolatile === true ? this.synced() : Promise.resolve();
   }
 
   /** Resolves with `value` once all earlier writes are on disk. */
@@ -142,13 +145,9 @@ export class Commits {
     return waitIn(this.#hard, value);
   }
 
-  /** Accepts nothing more: the file is damaged. */
-  damaged(verdict: string): void {
-    this.#lose(
-      new Fatal("store_lost", `the store is damaged: ${verdict}`, {
-        hint: "no more requests are sent; restore a backup, and keep the damaged file, because it records what was sent",
-      }),
-    );
+  /** Accepts nothing more: the file is damaged, or what holds it is gone. */
+  fail(error: Fatal): void {
+    this.#lose(error);
   }
 
   /** Runs at once, in the open transaction; undone if it throws. */
@@ -194,7 +193,8 @@ export class Commits {
     }
     const lost = this.#lost;
     if (lost !== undefined) return [...counted, ...hard].forEach(({ reject }) => reject(lost));
-    for (const { resolve, value } of counted) resolve(value);
+    if (this.#options.isVolatile === true) this.#unsynced.push(...counted);
+    else for (const { resolve, value } of counted) resolve(value);
     if (this.#options.sync === undefined) return hard.forEach(({ resolve, value }) => resolve(value));
     for (const waiting of hard) this.#unsynced.push(waiting);
   }

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, mkdirSync, 
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import { Misconfigured, messageOf, Retryable, RetinueError } from "../../core/errors.ts";
+import { type Fatal, Misconfigured, messageOf, Retryable, RetinueError } from "../../core/errors.ts";
 import { realPath } from "../../core/real-path.ts";
 import { Checkpoints, LOG_PAGES } from "./checkpoints.ts";
 import { checkIntegrity, type IntegrityCheck } from "./integrity.ts";
@@ -20,6 +20,15 @@ export interface OpenDatabase {
   readonly checkpoints: Checkpoints | undefined;
   /** Set while the file is checked beside its use: resolves with the damage, or with undefined. */
   readonly damage?: Promise<string | undefined> | undefined;
+  /** Set for a working copy, whose rows are stored elsewhere: `sync` waits for that. */
+  readonly elsewhere?: {
+    /** Called after each commit. */
+    committed(): void;
+    /** Resolves when nothing can be stored there any longer. */
+    readonly failure: Promise<Fatal>;
+    /** The file of the copy, for readers beside the process; undefined in memory. */
+    readonly path: string | undefined;
+  };
   /** True for a copy in memory, which may be changed: its file stays as it is. */
   readonly isCopy?: boolean;
   /** Closes the file and releases it for other processes. */

@@ -10,6 +10,7 @@ import type { InsertEvent } from "./inbox.ts";
 import { createUnhandledDeliveries, type UnhandledDeliveries } from "./unhandled-deliveries.ts";
 import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { DeliveryArrival, DeliveryEnd, DeliveryStore, StoredCoverage, Nudge, StoredDelivery } from "../deliveries.ts";
+import type { Numbers } from "./numbers.ts";
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */
 export const DELIVERIES_KEPT_MS = 40 * DAY;
@@ -32,9 +33,14 @@ export interface DeliveryTables {
   readonly insertEvent: InsertEvent;
   /** False if too many events of the specialist wait. */
   readonly hasRoomForEvents: (specialist: Handle) => boolean;
+  readonly numbers: Numbers;
 }
 
-export function createDeliveries(db: DatabaseSync, commits: Commits, { insertEvent, hasRoomForEvents }: DeliveryTables): Deliveries {
+export function createDeliveries(
+  db: DatabaseSync,
+  commits: Commits,
+  { insertEvent, hasRoomForEvents, numbers }: DeliveryTables,
+): Deliveries {
   const due = db.prepare(`
     SELECT seq, id, kind, body, received_at, attempts FROM delivery
     WHERE specialist = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT 0 + ?`);
@@ -51,7 +57,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, { insertEve
   const leftovers = createUnhandledDeliveries(db);
   const nudge = createNudge(db);
   const workOn = createWorkOn(db, insertEvent, nudge);
-  const put = createArrivals(db, { backlog, leftovers, workOn, hasRoomForEvents });
+  const put = createArrivals(db, { backlog, leftovers, workOn, hasRoomForEvents, numbers });
 
   const finish = (ended: DeliveryEnd, now: number) => {
     const { seq, specialist, state, kind, note } = ended;
@@ -106,12 +112,13 @@ interface ArrivalParts {
   readonly leftovers: UnhandledDeliveries;
   readonly workOn: WorkOn;
   readonly hasRoomForEvents: DeliveryTables["hasRoomForEvents"];
+  readonly numbers: Numbers;
 }
 
 /** Stores a new delivery, inside a transaction the caller owns. */
-function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn, hasRoomForEvents }: ArrivalParts) {
+function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn, hasRoomForEvents, numbers }: ArrivalParts) {
   const insert = db.prepare(`
-    INSERT INTO delivery (specialist, id, kind, scheme, body, received_at, state, note, done_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO delivery (seq, specialist, id, kind, scheme, body, received_at, state, note, done_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (specialist, id) DO NOTHING`);
   const known = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
   return ({ delivery, plain }: DeliveryArrival, now: number): Put => {
@@ -124,7 +131,8 @@ function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn, hasRoomF
     const note = end?.note?.slice(0, MAX_NOTE_LENGTH) ?? null;
     const state = end?.state ?? "ready";
     const inserted =
-      insert.run(specialist, id, kind, scheme, isKept ? body : null, now, state, note, end === undefined ? null : now).changes === 1;
+      insert.run(numbers.row(), specialist, id, kind, scheme, isKept ? body : null, now, state, note, end === undefined ? null : now)
+        .changes === 1;
     if (!inserted) return { kind: "known" };
     if (end !== undefined) {
       if (isKept) leftovers.add(specialist, kind, body.byteLength);

@@ -5,6 +5,7 @@ import type { EventFields, AnswerFact, AttemptFact, ChangeFact, EventFact, Fact,
 import type { Present } from "../../live/present.ts";
 import { readNote } from "../failure.ts";
 import type { Commits } from "./commits.ts";
+import type { Numbers } from "./numbers.ts";
 
 /** Called with each fact after it is applied: for oracles. */
 export type Observe = (fact: Fact, present: Present) => void;
@@ -29,7 +30,14 @@ function isStraight(set: Partial<IntentFields>, at: number): boolean {
   return state === "confirmed" && settledAt === at && code === undefined && message === undefined && Object.keys(rest).length === 0;
 }
 
-export function createLog(db: DatabaseSync, commits: Commits, present: Present, observe?: Observe): FactLog {
+export interface LogParts {
+  readonly present: Present;
+  readonly commits: Commits;
+  readonly numbers: Numbers;
+  readonly observe?: Observe | undefined;
+}
+
+export function createLog(db: DatabaseSync, { present, commits, numbers, observe }: LogParts): FactLog {
   const insert = createInserts(db);
   const take = <One extends Fact>(fact: One): One => {
     present.apply(fact);
@@ -43,12 +51,12 @@ export function createLog(db: DatabaseSync, commits: Commits, present: Present, 
   const addNew = (fact: EventFact): EventFact | undefined => (insert.event(fact) ? take(fact) : undefined);
   return {
     get next() {
-      return present.last + 1;
+      return numbers.fact(present.last);
     },
     add: (fact) => commits.add(addOne, fact),
     addEvent(event, at, begun, delivery, word) {
       const { specialist, id, kind, thread, payload, via, hops } = event;
-      const seq = present.last + 1;
+      const seq = numbers.fact(present.last);
       const text = JSON.stringify(payload);
       return commits.add(addNew, { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery, word });
     },

@@ -1,5 +1,6 @@
 /** The common parts of the store: the file, the memory, the log, and the tables that are rows. */
 import type { Present } from "../../live/present.ts";
+import { Fatal } from "../../core/errors.ts";
 import { Commits } from "./commits.ts";
 import { ControlTable } from "./control-table.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "./database.ts";
@@ -14,12 +15,16 @@ import { damageOf } from "./integrity.ts";
 import { createLog, type FactLog } from "./fact-log.ts";
 import { createObligations, type KeyObligations } from "./obligations.ts";
 import { createDues, type Dues } from "./due-work.ts";
+import { OWN_NUMBERS, type Numbers } from "./numbers.ts";
 import { createCursorValues, type CursorValues } from "./sources.ts";
 
 export interface Foundation {
   readonly db: OpenDatabase["db"];
+  readonly numbers: Numbers;
   /** Undefined without a file of its own. */
   readonly path: string | undefined;
+  /** The file that readers beside the process open. */
+  readonly readPath: string | undefined;
   readonly rows: FactRows;
   readonly present: Present;
   readonly told: Loaded["told"];
@@ -41,14 +46,14 @@ export interface Foundation {
 }
 
 export function openFoundation(options: SqliteStoreOptions): Foundation {
-  const { clock, random, lateLandingMs, readOnly } = options;
+  const { clock, random, lateLandingMs, readOnly, numbers = OWN_NUMBERS } = options;
   const database = options.database ?? (readOnly === undefined ? openDatabase(options.path, options) : openReadOnlyDatabase(options.path));
   const { db } = database;
   const path = options.database === undefined && options.path !== MEMORY ? options.path : undefined;
   const rows = createRows(db);
   const { present, uncounted, told } = loadFrom(database, rows);
   const guardian = new ControlTable(db);
-  const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC") });
+  const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC"), numbers });
   const restored = new RestoredTable(db, path);
   const quota: QuotaTable = new QuotaTable(db, {
     random,
@@ -65,23 +70,11 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     dues.forgetAll();
     deliveries.forget();
   };
-  const commits = new Commits(db, {
-    soon: (run) => clock.soon(run),
-    sync: database.sync,
-    readOnly,
-    onRollback: forget,
-    onCommit: () => folding.atCommit(clock.monotonic()),
-    onCommitted() {
-      database.checkpoints?.committed(clock.monotonic());
-      options.onCommitted?.();
-    },
-    onLost(error) {
-      forget();
-      options.onLost?.(error);
-    },
+  const commits = createCommits(database, options, {
+    forget,
+    atCommit: () => folding.atCommit(clock.monotonic()),
   });
-  void database.damage?.then((verdict) => verdict !== undefined && commits.damaged(verdict));
-  const log = createLog(db, commits, present, options.observe);
+  const log = createLog(db, { present, commits, numbers, observe: options.observe });
   const folding = createFolding(db, { present, flushQuota: () => quota.flush(), flushCounts: () => deliveries.flushCounts() });
   const foldNow = (): void => {
     if (!commits.lost) commits.add(folding.fold);
@@ -96,7 +89,9 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
   return {
     ...tables,
     db,
+    numbers,
     path,
+    readPath: path ?? database.elsewhere?.path,
     rows,
     present,
     told,
@@ -110,6 +105,40 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     deliveries,
     close,
   };
+}
+
+/** Groups the commits of an open file. `forget` drops what was cached of rows. */
+function createCommits(
+  database: OpenDatabase,
+  { clock, readOnly, onCommitted, onLost }: SqliteStoreOptions,
+  { forget, atCommit }: { readonly forget: () => void; readonly atCommit: () => void },
+): Commits {
+  const commits = new Commits(database.db, {
+    soon: (run) => clock.soon(run),
+    sync: database.sync,
+    readOnly,
+    isVolatile: database.elsewhere !== undefined,
+    onRollback: forget,
+    onCommit: atCommit,
+    onCommitted() {
+      database.checkpoints?.committed(clock.monotonic());
+      database.elsewhere?.committed();
+      onCommitted?.();
+    },
+    onLost(error) {
+      forget();
+      onLost?.(error);
+    },
+  });
+  void database.damage?.then((verdict) => verdict !== undefined && commits.fail(lostToDamage(verdict)));
+  void database.elsewhere?.failure.then((error) => commits.fail(error));
+  return commits;
+}
+
+function lostToDamage(verdict: string): Fatal {
+  return new Fatal("store_lost", `the store is damaged: ${verdict}`, {
+    hint: "no more requests are sent; restore a backup, and keep the damaged file, because it records what was sent",
+  });
 }
 
 function loadFrom(database: OpenDatabase, rows: FactRows): Loaded {

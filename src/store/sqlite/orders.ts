@@ -6,14 +6,17 @@ import type { ReadTable } from "../people-reads.ts";
 import { maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { Commits } from "./commits.ts";
 import { isOfKind } from "./history.ts";
+import type { Numbers } from "./numbers.ts";
 import { allOccurIn, patternsOf } from "./word-search.ts";
 
-export function createOrders(db: DatabaseSync, commits: Commits): Omit<OrderStore, "orders"> {
-  const insert = db.prepare("INSERT INTO guardian_order (at, who, origin, what, subject, why) VALUES (?, ?, ?, ?, ?, ?) RETURNING seq");
+export function createOrders(db: DatabaseSync, commits: Commits, numbers: Numbers): Omit<OrderStore, "orders"> {
+  const insert = db.prepare(
+    "INSERT INTO guardian_order (seq, at, who, origin, what, subject, why) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq",
+  );
   const end = db.prepare("UPDATE guardian_order SET result = ?, code = ? WHERE seq = ?");
   return {
     noteOrder: ({ at, who, from, what, subject, why }) =>
-      commits.soft(() => numberOf(insert.get(at, who, from, what, subject ?? null, why ?? null) ?? {}, "seq")),
+      commits.soft(() => numberOf(insert.get(numbers.row(), at, who, from, what, subject ?? null, why ?? null) ?? {}, "seq")),
     endOrder: (seq, { result, code }) => commits.soft(() => void end.run(result, code ?? null, seq)),
   };
 }

@@ -8,6 +8,7 @@ import { NO_ROW } from "../specialists.ts";
 import { createApprovalList } from "./controls.ts";
 import { createEventHistory, stateOf } from "./event-history.ts";
 import { createHistory } from "./history.ts";
+import { createJobBoard } from "./job-board.ts";
 import { createOrderList } from "./orders.ts";
 import { createOverview } from "./overview.ts";
 import { createTimeline } from "./timeline.ts";
@@ -35,6 +36,7 @@ const NAMES: { readonly [name in ReadName]: true } = {
   money: true,
   timeline: true,
   hours: true,
+  jobBoard: true,
   openApprovals: true,
   parkedEvents: true,
   parkedEventCount: true,
@@ -48,6 +50,7 @@ export function createReadTable(db: DatabaseSync): ReadTable {
     ...createOverview(db),
     ...createTimeline(db),
     ...createUsageHours(db),
+    ...createJobBoard(db),
     ...createApprovalList(db),
     ...createOrderList(db),
   };

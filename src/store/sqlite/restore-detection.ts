@@ -22,7 +22,8 @@ export interface RestoreDetection {
   readonly at: number;
 }
 
-const COPIED_AT = "copied_at";
+/** The name of the time at which a copy was made, among the metadata. */
+export const COPIED_AT = "copied_at";
 const RESTORED = "restored";
 const BEAT = "beat";
 /** Events this shortly after the return may be older by the network's clock than by ours. */

@@ -64,6 +64,10 @@ export function createRollUp(db: DatabaseSync, present: Present): RollUp {
   const money = db.prepare(`
     INSERT INTO money_hour (hour, specialist, currency, micros) SELECT * FROM (${moneySums(batch)}) WHERE true
     ON CONFLICT DO UPDATE SET micros = micros + excluded.micros`);
+  // Where several processes take blocks of numbers, many are another's.
+  const next = db.prepare(
+    `SELECT min(seq) AS seq FROM (${["event", "run", "attempt"].map((table) => `SELECT min(seq) AS seq FROM main.${table} WHERE seq > ?1`).join(" UNION ALL ")})`,
+  );
   const rolled = db.prepare("SELECT facts, entries FROM rolled_up WHERE one = 1");
   const lastEntry = db.prepare(
     `SELECT max(seq) AS seq FROM (SELECT seq FROM spend_entry WHERE seq > ? ORDER BY seq LIMIT ${BATCH * ENTRIES_A_FACT})`,
@@ -79,7 +83,8 @@ export function createRollUp(db: DatabaseSync, present: Present): RollUp {
       return present.last - last;
     },
     roll() {
-      const to = Math.min(last + BATCH, present.last);
+      const first = next.get(last)?.["seq"];
+      const to = typeof first === "number" ? Math.min(first - 1 + BATCH, present.last) : present.last;
       const entry = lastEntry.get(paid)?.["seq"];
       const paidTo = typeof entry === "number" ? entry : paid;
       for (const add of facts) add.run(last, to);

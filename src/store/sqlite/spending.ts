@@ -23,6 +23,7 @@ import {
 } from "../../limits/spending.ts";
 import type { Paid } from "../admission.ts";
 import type { Frozen } from "../controls.ts";
+import { OWN_NUMBERS, type Numbers } from "./numbers.ts";
 
 /** Accounts kept in memory; each has at most about 280 rows. */
 const MAX_CACHED_ACCOUNTS = 4_000;
@@ -44,11 +45,14 @@ export interface BookError extends Pick<Balance, "scope" | "currency"> {
 export interface SpendingTableOptions {
   /** The Guardian's IANA time zone, read for each new window. */
   readonly zone: () => string;
+  /** Default: a store that one process has alone. */
+  readonly numbers?: Numbers;
 }
 
 export class SpendingTable {
   readonly #sql: ReturnType<typeof statements>;
   readonly #zone: () => string;
+  readonly #numbers: Numbers;
   readonly #cache = new Map<string, Account>();
   /** Number of open holds, once counted: most specialists never spend. */
   #open: number | undefined;
@@ -56,6 +60,7 @@ export class SpendingTable {
   constructor(db: DatabaseSync, options: SpendingTableOptions) {
     this.#sql = statements(db);
     this.#zone = options.zone;
+    this.#numbers = options.numbers ?? OWN_NUMBERS;
   }
 
   /** The account of a scope in a currency, with its live rows, to be read and passed to `decide`. */
@@ -86,7 +91,7 @@ export class SpendingTable {
     const starts = scopes.map((scope): [Scope, number[]] => [scope, this.#add(scope, money.currency, money.micros, 0, now)]);
     if (this.#open !== undefined) this.#open++;
     this.#sql.hold.run(id, specialist, money.currency, money.micros, JSON.stringify(starts), now, expiresAt);
-    for (const scope of scopes) this.#sql.entry.run(scope, money.currency, "hold", id, money.micros, 0, now);
+    for (const scope of scopes) this.#sql.entry.run(this.#numbers.row(), scope, money.currency, "hold", id, money.micros, 0, now);
   }
 
   find(id: string): Hold | undefined {
@@ -148,7 +153,7 @@ export class SpendingTable {
     if (!Number.isSafeInteger(micros)) throw new Refused("money_invalid", `expected whole millionths, got ${micros}`);
     for (const scope of scopes) {
       this.#add(scope, currency, 0, micros, now);
-      this.#sql.entry.run(scope, currency, "correct", id, 0, micros, now);
+      this.#sql.entry.run(this.#numbers.row(), scope, currency, "correct", id, 0, micros, now);
     }
   }
 
@@ -168,7 +173,7 @@ export class SpendingTable {
       const mine = this.#cache.get(`${scope}\n${currency}`);
       if (mine !== undefined) mine.frozen = undefined;
       this.#sql.thaw.run(scope, currency);
-      this.#sql.note.run(scope, currency, "thaw", "", now, by, reason);
+      this.#sql.note.run(this.#numbers.row(), scope, currency, "thaw", "", now, by, reason);
     }
     return currencies;
   }
@@ -236,7 +241,7 @@ export class SpendingTable {
     for (const [scope, starts] of startsOf(String(row["starts"]))) {
       const account = this.account(scope, currency, now);
       this.#move(account, starts, result);
-      this.#sql.entry.run(scope, currency, kind, id, 0 - result.released, result.posted, now);
+      this.#sql.entry.run(this.#numbers.row(), scope, currency, kind, id, 0 - result.released, result.posted, now);
       if (result.overrun > 0) this.#overrun(account, id, { held: result.released, posted: result.posted }, how.caps, now);
     }
     if (this.#open !== undefined) this.#open--;
@@ -271,7 +276,7 @@ export class SpendingTable {
     const reason = `${id} cost ${cost}, with a hold of ${aside}`;
     account.frozen = { since: now, reason };
     this.#sql.freeze.run(scope, currency, now, reason);
-    this.#sql.note.run(scope, currency, "freeze", id, now, "retinue", reason);
+    this.#sql.note.run(this.#numbers.row(), scope, currency, "freeze", id, now, "retinue", reason);
   }
 
   /** Merges old entries into one sum per account, so that the books still balance without them. */
@@ -282,6 +287,7 @@ export class SpendingTable {
     const { changes } = this.#sql.dropEntries.run(last);
     for (const row of sums)
       this.#sql.entry.run(
+        this.#numbers.row(),
         String(row["scope"]),
         String(row["currency"]),
         "carried",
@@ -352,9 +358,9 @@ function statements(db: DatabaseSync) {
     open: db.prepare("SELECT currency, amount, starts FROM hold WHERE id = ? AND state = 'open'"),
     settled: db.prepare("UPDATE hold SET state = ?, posted = ?, settled_at = ? WHERE id = ? AND state = 'open'"),
     due: db.prepare("SELECT id FROM hold WHERE state = 'open' AND expires_at <= ? ORDER BY expires_at LIMIT 0 + ?"),
-    entry: db.prepare("INSERT INTO spend_entry (scope, currency, kind, hold_id, held, posted, at) VALUES (?, ?, ?, ?, ?, ?, ?)"),
+    entry: db.prepare("INSERT INTO spend_entry (seq, scope, currency, kind, hold_id, held, posted, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
     note: db.prepare(
-      "INSERT INTO spend_entry (scope, currency, kind, hold_id, held, posted, at, said_by, reason) VALUES (?, ?, ?, ?, 0, 0, ?, ?, ?)",
+      "INSERT INTO spend_entry (seq, scope, currency, kind, hold_id, held, posted, at, said_by, reason) VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?, ?)",
     ),
     balances: db.prepare("SELECT scope, currency, held, posted FROM spend_row WHERE span = 'total' ORDER BY scope, currency"),
     audit: db.prepare(`

@@ -4,6 +4,7 @@ import type { Fatal, RetinueError } from "../../core/errors.ts";
 import type { Random } from "../../core/random.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Observe } from "./fact-log.ts";
+import type { Numbers } from "./numbers.ts";
 import type { DatabaseOptions, OpenDatabase } from "./database.ts";
 
 export interface SqliteStoreOptions extends DatabaseOptions {
@@ -29,6 +30,8 @@ export interface SqliteStoreOptions extends DatabaseOptions {
   readonly observe?: Observe;
   /** For oracles: called once with a function that returns the differences between memory and rows. */
   readonly onOpened?: (differences: () => readonly string[]) => void;
+  /** Default: a store that one process has alone. */
+  readonly numbers?: Numbers;
   /** Called after each commit. */
   readonly onCommitted?: () => void;
 }

@@ -39,7 +39,7 @@ interface Parts {
 /** Opens a store for writing. Throws `Misconfigured` if the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const core = openFoundation(options);
-  const { db, path, rows, present, quota, commits, dues, foldNow, guardian, restored, spending, log, debts } = core;
+  const { db, path, readPath, rows, present, quota, commits, dues, foldNow, guardian, restored, spending, log, debts } = core;
   const { here, reads, reader } = createReads(core, options);
   const { changes, writer, inbox, deliveries } = createParts(core);
   const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
@@ -51,7 +51,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createAdmission(db, { present, commits, log, quota, spending, guardian, owed, soon, changes, insertEvent, writer }),
     ...createHolds({ commits, spending, guardian, changes }),
     ...createControls(core, changes, (now, handle) => reads.money(now, handle)),
-    ...createUpkeep(db, commits, path, () => options.clock.now()),
+    ...createUpkeep(db, commits, path ?? readPath, () => options.clock.now()),
     beginLedger: async (now) => {
       commits.add(() => quota.begin(now));
       await commits.synced();
@@ -72,22 +72,22 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...(options.ledger === undefined ? createLedger() : ledgerOf(options.ledger)),
     ...createApprovals(commits, { guardian, changes }),
     ...createSpecialists(db, commits),
-    ...createOrders(db, commits),
+    ...createOrders(db, commits, core.numbers),
     ...createNetworkState(db, commits),
     ...createLife(core, { inbox, deliveries, reader }, options),
   };
 }
 
 /** The reads of the process itself, and those for people: beside its work if the store has a file that others can read. */
-function createReads({ db, path, commits, present, foldNow }: Foundation, { clock, readsBeside = false }: SqliteStoreOptions) {
+function createReads({ db, readPath, commits, present, foldNow }: Foundation, { clock, readsBeside = false }: SqliteStoreOptions) {
   const table = createReadTable(db);
   const readHere: Read = async (name, given) => {
     foldNow();
     return readIn(table, name, given);
   };
   const here = createPeopleReads(readHere, present);
-  if (!readsBeside || path === undefined) return { here, reads: here, reader: undefined };
-  const reader = new Reader({ path, clock });
+  if (!readsBeside || readPath === undefined) return { here, reads: here, reader: undefined };
+  const reader = new Reader({ path: readPath, clock });
   const readBeside: Read = async (name, given) => {
     foldNow();
     if (!commits.lost) await commits.committed(); // another connection sees nothing earlier
@@ -109,6 +109,7 @@ function createParts({
   foldNow,
   told,
   deliveries: late,
+  numbers,
 }: Foundation): Parts {
   const changes = createChanges({ present, commits, log, intents: rows.intents, spending }, () => ({
     insertEvent: (event, now) => inbox.insertEvent(event, now),
@@ -128,7 +129,7 @@ function createParts({
   };
   const inbox: Inbox = createInbox(db, { present, commits, log, writer, rows, foldNow });
   const { insertEvent, hasRoomForEvents } = inbox;
-  const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents });
+  const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents, numbers });
   const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget(), told });
   late.flushCounts = deliveries.flushCounts;
   late.forget = stored.forgetDeliveries;
@@ -181,7 +182,7 @@ function createLife(
   { db, path, present, log, quota, restored, dues, commits, folding, spending, guardian, close }: Foundation,
   { inbox, deliveries: { pruneDeliveries }, reader }: LifeParts,
   { clock, ledger }: SqliteStoreOptions,
-): Pick<Store, "recover" | "rollUp" | "prune" | "close"> {
+): Pick<Store, "recover" | "rollUp" | "prune" | "requireCurrent" | "close"> {
   /** Events up to this number may have ended an earlier process, until they are recovered. */
   let unrecovered = present.last;
   const recover = createRecovery(db, { present, log, quota, restored });
@@ -214,6 +215,7 @@ function createLife(
         return pruneLedgers({ quota, spending, guardian }, now) + prune(now, retention) + pruneDeliveries(now) + rolling.prune(now);
       });
     },
+    requireCurrent: () => undefined, // its lock ends with the process
     async close() {
       await reader?.close();
       try {

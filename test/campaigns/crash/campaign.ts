@@ -18,7 +18,8 @@ import { seededRandom, type Random } from "../../../src/core/random.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import type { ReportedGap } from "../../../src/simulation/oracle-gaps.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
+import { parseStoreAddress } from "../../../src/config/store-address.ts";
+import { openStore } from "../../../src/store/open-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { DriverReport, DriverSettings } from "./driver.ts";
 import { forgetfulDisk, type ForgetfulDiskOptions } from "./forgetful-disk.ts";
@@ -26,7 +27,7 @@ import { begin, type Life } from "./life.ts";
 import { NO_FAULTS, openProxy, type FaultProxy, type Mishaps, type ProxyFaults } from "./proxy.ts";
 import { talk, type Talk } from "./talk.ts";
 import { judge, type Verdict } from "./verdict.ts";
-import { HANDLES, TIMING } from "./victim.ts";
+import { HANDLES, PATIENT, SESSION_TIMEOUT_MS, TIMING } from "./victim.ts";
 
 export interface CampaignOptions {
   readonly kills: number;
@@ -36,6 +37,8 @@ export interface CampaignOptions {
   readonly everyPoint?: boolean;
   /** With every death the power goes as well: the disk has only what was flushed. Needs strace. */
   readonly power?: Pick<ForgetfulDiskOptions, "lies">;
+  /** Stores on a server instead of in a file: its life is as uncertain as that of the processes. */
+  readonly server?: StoreServer;
   readonly onKill?: (kill: number) => void;
 }
 
@@ -67,6 +70,11 @@ interface Dead {
 }
 
 const WORST: ProxyFaults = { delayMs: 15, resets: 0.02, slices: 0.05, late: 0.02, swallowed: 0.02, lateMs: 2 * TIMING.deadlineMs };
+/** Shares of lives before whose end the server cuts the connections, or crashes. */
+const CUT = 0.2;
+/** Share of lives that are stopped until another process has their store, and then go on. */
+const FROZEN = 0.1;
+const CRASHED = 0.05;
 const LONGEST_TRACED_MS = 600;
 const HEAL_MS = 120_000;
 const HEAL_LOOK_MS = 400;
@@ -84,6 +92,16 @@ const MAX_POINTS = 400;
 const UNPROVEN: readonly string[] = ["absence_unprovable", "absent_unproven"];
 const SLOW = 6;
 const MANY = 1_000_000;
+
+/** The server that holds the store. */
+export interface StoreServer {
+  /** The address of a new database. */
+  database(): Promise<string>;
+  /** Ends all connections of a database. */
+  cut(address: string): Promise<void>;
+  /** Ends without a word, and comes back. */
+  crash(): Promise<void>;
+}
 
 interface Stage {
   readonly folder: string;
@@ -103,14 +121,16 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
   const proxy = await openProxy(Number(new URL(listening.origin).port), random.fork("proxy"), options.faults ?? WORST);
   network.start();
   const crowd = await talk(network, options.everyPoint === true ? SLOW : 1);
-  const settings = { store: join(folder, "store.sqlite"), baseUrl: `http://127.0.0.1:${proxy.port}/v1`, keys, roots: crowd.roots };
+  const file = join(folder, "store.sqlite");
+  const store = (await options.server?.database()) ?? `sqlite:${file}`;
+  const settings = { folder, store, baseUrl: `http://127.0.0.1:${proxy.port}/v1`, keys, roots: crowd.roots };
   const stage: Stage = { folder, network, proxy, random, settings, told: createTold() };
   try {
     const dead = options.everyPoint === true ? await everyPoint(stage, options) : await atRandom(stage, options);
     crowd.stop();
     proxy.faults = NO_FAULTS;
     await heal(stage);
-    const retried = await retryParked(settings.store);
+    const retried = await retryParked(settings);
     if (retried > 0) await heal(stage);
     return { ...dead, retried, ...(await report(stage, crowd)) };
   } finally {
@@ -122,12 +142,12 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
   }
 }
 
-async function atRandom(stage: Stage, { kills, power, onKill }: CampaignOptions): Promise<Dead> {
+async function atRandom(stage: Stage, { kills, power, server, onKill }: CampaignOptions): Promise<Dead> {
   const { settings, folder, random, told, network } = stage;
   const tally = { early: 0, stops: 0, forgotten: 0 };
   let longestMs = LONGEST_TRACED_MS;
   for (let kill = 1; kill <= kills; kill++) {
-    const disk = power === undefined ? undefined : forgetfulDisk({ store: settings.store, folder, random, ...power });
+    const disk = power === undefined ? undefined : forgetfulDisk({ store: join(folder, "store.sqlite"), folder, random, ...power });
     const bornAt = performance.now();
     const life = begin(settings, disk?.under ?? [], told.hear);
     if (disk !== undefined || kill % MEASURED_EVERY === 1) {
@@ -140,6 +160,8 @@ async function atRandom(stage: Stage, { kills, power, onKill }: CampaignOptions)
       tally.stops++;
       await stopped(life, random);
     }
+    if (server !== undefined && random.next() < FROZEN) await frozen(life, stage);
+    else if (server !== undefined) await disturbed(server, settings, random);
     life.kill("SIGKILL");
     await life.ended;
     if (!(await life.began)) tally.early++;
@@ -154,6 +176,29 @@ async function stopped(life: Life, random: Random): Promise<void> {
   await waited(random.int(LONGEST_STOP_MS));
   life.kill("SIGCONT");
   await waited(random.int(100));
+}
+
+/** A process is stopped for so long that another one takes over; then it goes on, beside that one, and ends. */
+async function frozen(life: Life, { settings, told, random, network }: Stage): Promise<void> {
+  life.kill("SIGSTOP");
+  const next = begin(settings, [], told.hear);
+  await Promise.race([next.began, waited(2 * SESSION_TIMEOUT_MS)]);
+  await didSomething(network);
+  life.kill("SIGCONT");
+  await waited(random.int(LONGEST_STOP_MS));
+  life.kill("SIGKILL");
+  await waited(random.int(LONGEST_STOP_MS));
+  next.kill("SIGKILL");
+  await next.ended;
+}
+
+/** Sometimes the server ends the process's connections, or crashes; the process works or stands there for a while before it is killed. */
+async function disturbed(server: StoreServer, { store }: DriverSettings, random: Random): Promise<void> {
+  const chance = random.next();
+  if (chance > CUT + CRASHED) return;
+  if (chance < CUT) await server.cut(store);
+  else await server.crash();
+  await waited(random.int(LONGEST_STOP_MS));
 }
 
 async function didSomething(network: LocalNetwork): Promise<void> {
@@ -176,8 +221,8 @@ async function everyPoint({ settings, told }: Stage, { kills, onKill }: Campaign
 }
 
 /** What a person does about events that are parked: they were at work in one death after another, by chance. The next life parks the last of them. */
-async function retryParked(path: string): Promise<number> {
-  return withStore(path, async (store) => {
+async function retryParked(settings: DriverSettings): Promise<number> {
+  return withStore(settings, async (store) => {
     const parked = await store.parkedEvents(undefined, MANY);
     for (const { specialist, id } of parked) await store.unparkEvent(specialist, id, systemClock().now());
     return parked.length;
@@ -228,7 +273,7 @@ async function report(
   { network, settings, proxy, told }: Stage,
   { posts, jobs }: Talk,
 ): Promise<Omit<CampaignReport, keyof Dead | "retried">> {
-  const { intents, parkedEvents } = await withStore(settings.store, async (store) => ({
+  const { intents, parkedEvents } = await withStore(settings, async (store) => ({
     intents: (await Promise.all(HANDLES.map((handle) => store.intents({ specialist: asHandle(handle), limit: MANY })))).flat(),
     parkedEvents: await store.parkedEvents(undefined, MANY),
   }));
@@ -266,8 +311,8 @@ function countOf(words: readonly string[]): { readonly [word: string]: number } 
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-async function withStore<T>(path: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = openSqliteStore({ path, clock: systemClock(), random: seededRandom(1) });
+async function withStore<T>({ store: address, folder }: DriverSettings, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(parseStoreAddress(address, folder), { clock: systemClock(), random: seededRandom(1), standBy: PATIENT });
   try {
     return await work(store);
   } finally {

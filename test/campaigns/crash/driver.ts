@@ -12,11 +12,15 @@ import type { IntentState } from "../../../src/outbox/intent.ts";
 import { livePacer } from "../../../src/limits/pacing.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
+import { parseStoreAddress } from "../../../src/config/store-address.ts";
+import { openStore } from "../../../src/store/open-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { TIMING, victims } from "./victim.ts";
+import { PATIENT, SESSION_TIMEOUT_MS, TIMING, victims } from "./victim.ts";
 
 export interface DriverSettings {
+  /** For files of this process. */
+  readonly folder: string;
+  /** The address of the store. */
   readonly store: string;
   readonly baseUrl: string;
   /** By handle. */
@@ -89,12 +93,13 @@ const drift: string[] = [];
 let differences: () => readonly string[] = () => [];
 let commits = 0;
 const compare = (): void => void drift.push(...differences().slice(0, 3));
-const store = openSqliteStore({
-  path: settings.store,
+const store = await openStore(parseStoreAddress(settings.store, settings.folder), {
   clock,
   random,
   lateLandingMs: profile.timing.lateLandingMs,
   onOpened: (found) => void (differences = found),
+  standBy: PATIENT,
+  sessionTimeoutMs: SESSION_TIMEOUT_MS,
   onCommitted: () => void (++commits % COMPARED_EVERY === 0 && compare()),
 });
 const transport = createTransport({ clock });

@@ -1,6 +1,7 @@
 /** The real process on a real disk, killed under load: judged by the network's own record, never by ours. */
 import { expect, test } from "vitest";
 import { campaign } from "./campaign.ts";
+import { openStoreServer } from "./store-server.ts";
 
 test("25 kill -9 under load lose nothing and double nothing", { timeout: 240_000 }, async () => {
   const report = await campaign({ kills: 25, seed: 1 });
@@ -16,3 +17,21 @@ test("25 kill -9 under load lose nothing and double nothing", { timeout: 240_000
   // A thousandth of what reading back can settle may need a person: with so few, none.
   expect(report.parked, JSON.stringify(report.parkedFor)).toBe(0);
 });
+
+test(
+  "12 lives on a server that cuts connections and crashes, some stopped until another takes over, lose nothing and double nothing",
+  { timeout: 240_000 },
+  async () => {
+    const server = await openStoreServer(18);
+    try {
+      const report = await campaign({ kills: 12, seed: 5, server });
+      expect(report.drift).toEqual([]);
+      expect(report.doubled).toEqual([]);
+      expect(report.lost).toEqual([]);
+      expect(report.effects).toBeGreaterThan(100);
+      expect(report.parked, JSON.stringify(report.parkedFor)).toBe(0);
+    } finally {
+      await server.stop();
+    }
+  },
+);

@@ -17,7 +17,7 @@ const DRIVER = join(import.meta.dirname, "driver.ts");
 /** `under` is the command it runs under, if any. `told` hears all that it says of its store. */
 export function begin(settings: DriverSettings, under: readonly string[], told: (report: DriverReport) => void): Life {
   const [program, ...words] = [...under, process.execPath, "--conditions=retinue-source", DRIVER, JSON.stringify(settings)];
-  const env = { ...process.env, NODE_COMPILE_CACHE: `${settings.store}-code` }; // most of a start is reading our own source
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(settings.folder, "code") }; // most of a start is reading our own source
   const child = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"], env });
   let alive = true;
   let pid = child.pid ?? 0;

@@ -89,6 +89,11 @@ test(
     await tab.getByRole("link", { name: "Use and plan" }).click();
     await tab.locator(".plot canvas").first().waitFor();
     await tab.getByRole("rowheader", { name: "poll" }).waitFor();
+    await tab.getByRole("link", { name: "Jobs" }).click();
+    await tab.getByText("It has applied for no job yet.").waitFor();
+    await tab.getByRole("link", { name: "Standing" }).click();
+    await tab.getByRole("row", { name: /^pro now/ }).waitFor();
+    await tab.getByText("Not shown by this network").waitFor();
     await tab.getByRole("link", { name: "Received" }).click();
     await tab.getByText("the second matter").waitFor();
     await tab.getByRole("button", { name: "Pause" }).click();

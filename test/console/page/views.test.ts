@@ -8,6 +8,7 @@ import { SECOND } from "../../../src/core/units.ts";
 import { SOON, useBrowser } from "../../harness/browser.ts";
 import { approval, busyWeek, HASH, needsOf, specialist } from "../../harness/page-answers.ts";
 import { openDesk } from "../../harness/page-desk.ts";
+import { JOBS, STANDING } from "../../harness/page-jobs.ts";
 import { faultsOf, opened, VIEWS } from "../../harness/page-views.ts";
 import { FORGED, HOSTILE, poisoned, steered } from "../../harness/hostile.ts";
 import { PAGE_FOLDER } from "../../harness/present-page.ts";
@@ -73,7 +74,7 @@ test("texts of others are texts: no markup, no direction, no hidden character, a
   const desk = await openDesk({
     ...week,
     "/api/needs": needsOf([approval("a", html), approval("b", "x".repeat(1_000_000))]),
-    "/api/specialists/scribe": busyWeek()["/api/specialists/scribe"] ?? {},
+    "/api/specialists/scribe": { at: 1, specialist: specialist("scribe"), standing: poisoned(STANDING) },
   });
   desk.answers["/api/specialists"] = {
     at: 1,
@@ -97,16 +98,91 @@ test("texts of others are texts: no markup, no direction, no hidden character, a
   await expect.poll(async () => (await tab.locator("bdi.whole").textContent())?.length, SOON).toBe(1_000_000);
 });
 
-test("a thousand specialists are a list of few elements, and the last one is reached by scrolling", async () => {
+test("the jobs of a specialist are a board with the number of all; a title is text, and a megabyte of it stands behind a button", async () => {
+  const html = `<script>window.owned = 1</script>${HOSTILE}`;
+  const [applied, ...others] = JOBS.columns;
+  const jobs = [html, "x".repeat(1_000_000)].map((title, n) => ({ id: `job_${n}`, title, since: 1, followed: true }));
+  const columns = [{ state: "applied", count: 31, jobs: [...jobs, ...(applied?.jobs ?? [])] }, ...others];
+  const desk = await openDesk({ ...busyWeek(), "/api/specialists/scribe/jobs": { columns } });
+  const tab = await open({ viewport: PHONE });
+  await opened(tab, desk, VIEWS.jobs);
+  const heads = (await tab.locator(".board-column h2").allTextContents()).map((text) => text.trim());
+  expect(heads).toEqual(["applied 31", "assigned 2", "submitted 1", "paid 112"]);
+  const cards = await tab.locator(".job").allInnerTexts();
+  expect(cards[0]).toContain("<script>window.owned");
+  expect(await tab.evaluate("[window.owned, document.querySelectorAll('main script').length]")).toEqual([undefined, 0]);
+  expect(cards.join("").length).toBeLessThan(10_000);
+  await tab.getByRole("button", { name: "Show all 1,000,000 characters" }).waitFor();
+  expect(await overflowOf(tab)).toBe(0);
+  const [unnamed, forgotten, undelivered, late, paid] = ["job_50", "job_23", "job_42", "job_40", "job_27"].map((id) =>
+    cards.find((text) => text.includes(id)),
+  );
+  expect(unnamed).toMatch(/^job_50\n/);
+  expect(forgotten).toContain("no longer followed");
+  for (const word of ["not delivered", "the deliverable is too long", "reward 12.5", "due in 4h"]) expect(undelivered).toContain(word);
+  expect(late).toContain("was due 1h ago");
+  expect(paid).not.toMatch(/due|followed/);
+  expect(await tab.locator("main").innerText()).toContain("and 26 older");
+});
+
+test("by keyboard alone: from a job to the part of the timeline where its last action was decided", async () => {
+  const asked: string[] = [];
+  const desk = await openDesk({
+    ...busyWeek(),
+    "/api/specialists/scribe/events": (query) => (asked.push(query.toString()), { entries: [], total: 0 }),
+  });
+  const tab = await open();
+  await opened(tab, desk, VIEWS.specialist);
+  await tab.getByRole("link", { name: "Jobs", exact: true }).focus();
+  await tab.keyboard.press("Enter");
+  await tab.locator(".board").waitFor();
+  for (let n = 0; n < 20 && (await tab.locator(".job :focus").count()) === 0; n++) await tab.keyboard.press("Tab");
+  expect(await tab.locator(":focus").textContent()).toBe("Timeline");
+  await tab.keyboard.press("Enter");
+  await expect.poll(() => asked.at(-1), SOON).toBe("before=31&limit=25");
+});
+
+test("a standing shows what the present tier and trust permit beside the others, and says so where nothing is known", async () => {
+  const desk = await openDesk(busyWeek());
+  const tab = await open();
+  await opened(tab, desk, VIEWS.standing);
+  expect((await tab.getByRole("row").allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual([
+    "Name An hour A day Does not permit Would unlock",
+    "free 60 500 jobs.create, communities.create —",
+    "starter now 120 2,000 communities.create —",
+    "pro 10,000 no limit — communities.create",
+    "Name From reputation Does not permit Would unlock",
+    "newcomer now not stated posts.vote, jobs.submit —",
+    "member 10 posts.vote jobs.submit",
+    "trusted 50 — posts.vote, jobs.submit",
+  ]);
+  const main = tab.locator("main");
+  for (const [standing, said] of [
+    [{ ...STANDING, trust: undefined }, "Not shown by this network"],
+    [{ ...STANDING, trust: { tiers: [] } }, "The network has not reported it yet."],
+    [{ ...STANDING, trust: { tiers: [], reported: { trust: "member", since: 1, lookAt: 1 } } }, "not shown by this network"],
+    [undefined, "It does not run here"],
+  ] as const) {
+    desk.answers["/api/specialists/scribe"] = { at: 1, specialist: specialist("scribe"), standing };
+    desk.change({ handles: ["scribe"] });
+    await expect.poll(() => main.innerText(), SOON).toContain(said);
+  }
+});
+
+test.each([
+  ["a phone", { viewport: PHONE }],
+  ["a desk", {}],
+])("a thousand specialists are a list of few elements, and on %s one key leads to the last", async (_name, options) => {
   const rows = Array.from({ length: 1_000 }, (_, i) => specialist(`agent-${String(i).padStart(4, "0")}`));
   const desk = await openDesk({ ...busyWeek(), "/api/specialists": { at: 1, total: rows.length, rows } });
-  const tab = await open();
+  const tab = await open(options);
   await opened(tab, desk, VIEWS.specialists);
   await tab.getByText("agent-0000").waitFor();
   expect(await tab.locator("main *").count()).toBeLessThan(1_500);
   await tab.keyboard.press("End");
+  await expect.poll(() => tab.evaluate("scrollY + innerHeight - document.documentElement.scrollHeight"), SOON).toBeGreaterThan(-2);
+  await expect.poll(() => tab.locator(".rows > li").last().getAttribute("aria-posinset"), SOON).toBe("1000");
   await tab.getByText("agent-0999").waitFor();
-  expect(await tab.locator(".rows > li").last().getAttribute("aria-posinset")).toBe("1000");
 });
 
 test("filters stand in the address, and are asked for", async () => {
@@ -236,13 +312,18 @@ async function drawPictures(): Promise<void> {
     const tab = await open(options);
     await opened(tab, desk, hash);
     await expect.poll(() => tab.locator(".connection").textContent(), SOON).toBe("live");
+    if (hash === VIEWS.jobs || hash === VIEWS.standing) await tab.evaluate("document.querySelector('.chips').scrollIntoView()");
     await tab.screenshot({ path: join(PICTURES, `${name}.png`) });
     await tab.close();
   };
   const window = { width: 1_100, height: 720 };
-  for (const name of ["needs", "specialists", "specialist", "use", "log"] as const)
+  for (const name of ["needs", "specialists", "specialist", "standing", "use", "log"] as const)
     await draw(`${name}-light`, VIEWS[name], { colorScheme: "light", viewport: window });
-  for (const name of ["needs", "specialist"] as const) await draw(`${name}-dark`, VIEWS[name], { colorScheme: "dark", viewport: window });
+  for (const name of ["needs", "specialist", "jobs"] as const)
+    await draw(`${name}-dark`, VIEWS[name], { colorScheme: "dark", viewport: window });
+  for (const colorScheme of ["light", "dark"] as const)
+    await draw(`jobs-${colorScheme}`, VIEWS.jobs, { colorScheme, viewport: { width: 1_060, height: 570 } });
+  await draw("jobs-phone", VIEWS.jobs, { colorScheme: "light", viewport: PHONE });
   await draw("needs-phone", VIEWS.needs, { colorScheme: "light", viewport: PHONE });
   await draw("specialists-phone", VIEWS.specialists, { colorScheme: "dark", viewport: PHONE });
 }

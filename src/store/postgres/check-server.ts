@@ -1,0 +1,98 @@
+/** Checks a server before anything relies on it: its version, what it promises of a commit, its sessions, and whose tables are there. */
+import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
+import { Misconfigured, Retryable } from "../../core/errors.ts";
+import type { PostgresConnection } from "./open-connection.ts";
+
+const OLDEST_MAJOR = 15;
+/** Tables of every version of our schema. */
+const OUR_TABLES: readonly string[] = ["migration", "process"];
+
+/** Throws `Misconfigured` or `Retryable`, with advice. `other` opens a second connection. */
+export async function checkServer(
+  connection: PostgresConnection,
+  address: PostgresAddress,
+  other: () => Promise<PostgresConnection>,
+): Promise<void> {
+  await checkSettings(connection, address);
+  await checkTables(connection, address);
+  const second = await other();
+  try {
+    await checkSessions(connection, second, address);
+  } finally {
+    await second.close();
+  }
+}
+
+async function checkSettings(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
+  const place = placeOf(address);
+  const [row = {}] = await connection.query({
+    text: `SELECT current_setting('server_version_num')::integer / 10000 AS major, current_setting('server_version') AS version,
+      pg_is_in_recovery() AS replica, current_setting('transaction_read_only') = 'on' AS read_only, current_setting('fsync') AS fsync,
+      current_setting('synchronous_commit') AS commit, current_setting('server_encoding') AS encoding`,
+  });
+  if (Number(row["major"]) < OLDEST_MAJOR)
+    throw new Misconfigured("store_server_too_old", `${place} runs PostgreSQL ${String(row["version"])}`, {
+      expected: `PostgreSQL ${OLDEST_MAJOR} or newer`,
+      hint: "upgrade the server",
+    });
+  if (row["replica"] === true || row["read_only"] === true)
+    throw new Retryable(
+      "store_read_only",
+      `${place} takes no writes: it is ${row["replica"] === true ? "a replica" : "set to read-only"}`,
+      {
+        hint: "name the primary server in the store's address",
+      },
+    );
+  if (row["fsync"] === "off" || row["commit"] === "off")
+    throw new Misconfigured(
+      "store_server_not_durable",
+      `${place} forgets commits when it crashes: ${row["fsync"] === "off" ? "fsync" : "synchronous_commit"} is off`,
+      {
+        expected: "a commit that is answered is on disk",
+        hint: "switch it on in the server's settings",
+      },
+    );
+  if (row["encoding"] !== "UTF8")
+    throw new Misconfigured("store_setting_refused", `the database of ${place} stores text as ${String(row["encoding"])}`, {
+      expected: "UTF8",
+      hint: `create another one: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0`,
+    });
+}
+
+/** The schema is ours, empty or missing. */
+async function checkTables(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
+  const rows = await connection.query({ text: "SELECT tablename AS name FROM pg_tables WHERE schemaname = $1", values: [address.schema] });
+  const names = new Set(rows.map(({ name }) => name));
+  if (names.size === 0 || OUR_TABLES.every((name) => names.has(name))) return;
+  throw new Misconfigured("store_foreign", `the schema ${address.schema} of ${placeOf(address)} belongs to another program`, {
+    hint: "name another schema in the store's address: ?schema=<name>",
+  });
+}
+
+/**
+ * The connection has a session of its own, whose advisory locks hold. A pooler in transaction mode gives the session that has just worked
+ * for us to the next transaction of somebody else.
+ */
+async function checkSessions(first: PostgresConnection, second: PostgresConnection, address: PostgresAddress): Promise<void> {
+  const shared = (what: string): Misconfigured =>
+    new Misconfigured("store_sessions_shared", `${placeOf(address)} ${what}`, {
+      expected: "PostgreSQL itself, or a pooler in session mode",
+      hint: "name the server's own port in the store's address: a pooler in transaction mode cannot hold the lock of the process at work",
+    });
+  const own = await first.query({
+    text: "SELECT pg_backend_pid() AS pid, hashtextextended('retinue check ' || pg_backend_pid(), 0)::text AS lock",
+  });
+  const [{ pid, lock } = {}] = own;
+  const pidOf = async (connection: PostgresConnection): Promise<unknown> =>
+    (await connection.query({ text: "SELECT pg_backend_pid() AS pid" }))[0]?.["pid"];
+  const tryLock = async (connection: PostgresConnection): Promise<unknown> =>
+    (await connection.query({ text: "SELECT pg_try_advisory_lock($1::bigint) AS got", values: [lock] }))[0]?.["got"];
+  await tryLock(first);
+  await second.query({ text: "BEGIN" });
+  const isShared = (await pidOf(second)) === pid || (await pidOf(first)) !== pid;
+  const isHeld = (await tryLock(second)) === false;
+  await second.query({ text: "ROLLBACK" });
+  if (isShared) throw shared("gives one session to several connections");
+  if (!isHeld) throw shared("does not hold advisory locks");
+  await first.query({ text: "SELECT pg_advisory_unlock($1::bigint)", values: [lock] });
+}

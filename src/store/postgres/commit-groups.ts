@@ -1,0 +1,218 @@
+/**
+ * Stores the changes of the working copy in PostgreSQL: all commits that came up while the last group was under way are one statement, and
+ * so one transaction and one round trip, however many events they are about. One connection writes, so groups keep the order of commits.
+ */
+import type { Clock, Timer } from "../../core/clock.ts";
+import { Fatal, messageOf } from "../../core/errors.ts";
+import { SECOND } from "../../core/units.ts";
+import type { Row } from "../sqlite/columns.ts";
+import type { RowChanges, TableShape } from "../sqlite/row-changes.ts";
+import type { WorkingCopy } from "../sqlite/working-copy.ts";
+import type { PostgresConnection } from "./open-connection.ts";
+import { Heard, type SessionTimes } from "./ownership.ts";
+import { FACT_TABLES, ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
+
+export interface CommitGroupOptions {
+  readonly connection: PostgresConnection;
+  readonly copy: WorkingCopy;
+  readonly clock: Clock;
+  readonly shards: ShardMap;
+  readonly times: SessionTimes;
+  /** The number of this process. */
+  readonly process: number;
+  /** The schema of the tables, as an identifier. */
+  readonly schema: string;
+}
+
+/** Commits that nothing waits for are stored after this time. */
+const UNAWAITED_MS = 20;
+/** Prepared statements of one connection: one for each set of tables that changed together. */
+const MOST_PREPARED = 200;
+/** A column of every group: counts the statements of a process, so that a lost answer can be read back. */
+const COUNT = "UPDATE @.process SET commits = $1 WHERE number = $2";
+
+type Cell = Row[string];
+
+export class CommitGroups {
+  readonly #options: CommitGroupOptions;
+  readonly #texts = new Map<string, { readonly text: string; readonly name: string }>();
+  readonly #fail: (error: Fatal) => void;
+  /** Resolves when nothing can be stored any longer. */
+  readonly failure: Promise<Fatal>;
+  #underway: Promise<void> | undefined;
+  #unawaited: Timer | undefined;
+  #count = 0;
+  #closed = false;
+  readonly #heard: Heard;
+  #alive: Timer | undefined;
+
+  constructor(options: CommitGroupOptions) {
+    this.#options = options;
+    let fail: (error: Fatal) => void = () => undefined;
+    this.failure = new Promise((resolve) => (fail = resolve));
+    this.#fail = fail;
+    this.#heard = new Heard(options.clock);
+    options.connection.onLost((error) => this.#lose(error));
+    this.#stayAlive();
+  }
+
+  /** For the working copy: called after each of its commits. */
+  committed(): void {
+    const { copy, clock } = this.#options;
+    copy.recordCommit();
+    if (this.#unawaited !== undefined || this.#underway !== undefined || !copy.hasChanges) return;
+    this.#unawaited = clock.after(UNAWAITED_MS, () => {
+      this.#unawaited = undefined;
+      this.sync().catch((error: unknown) => this.#lose(error));
+    });
+  }
+
+  /** Resolves when everything committed before is stored. */
+  async sync(): Promise<void> {
+    while (this.#underway !== undefined) await this.#underway;
+    if (!this.#options.copy.hasChanges) return;
+    this.#unawaited?.cancel();
+    this.#unawaited = undefined;
+    this.#underway = this.#store();
+    try {
+      await this.#underway;
+    } catch (error) {
+      throw this.#lose(error);
+    } finally {
+      this.#underway = undefined;
+    }
+  }
+
+  /** Throws `Fatal` (`store_lost`) if another process may have the store by now, because this one was stopped: nothing may leave then. */
+  requireCurrent(): void {
+    if (this.#heard.ageMs > this.#options.times.currentMs)
+      throw this.#lose(`the server heard nothing of this process for ${Math.round(this.#heard.ageMs / SECOND)} s`);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#unawaited?.cancel();
+    this.#alive?.cancel();
+  }
+
+  /** Keeps the session while nothing is stored. */
+  #stayAlive(): void {
+    this.#alive = this.#options.clock.after(this.#options.times.aliveMs, () => {
+      this.#ask({ text: "SELECT", name: "alive" }).then(
+        () => this.#closed || this.#stayAlive(),
+        (error: unknown) => this.#lose(error),
+      );
+    });
+  }
+
+  async #ask(statement: Parameters<PostgresConnection["query"]>[0]): Promise<void> {
+    const heard = this.#heard.beginning();
+    await this.#options.connection.query(statement);
+    heard();
+  }
+
+  async #store(): Promise<void> {
+    const { copy, process } = this.#options;
+    await this.#ask(this.#statement(copy.takeChanges(), [++this.#count, process]));
+  }
+
+  #lose(cause: unknown): Fatal {
+    const message = typeof cause === "string" ? cause : messageOf(cause);
+    const lost = new Fatal("store_lost", `the connection to PostgreSQL is lost: ${message}`, {
+      cause,
+      hint: "no more requests are sent; this process starts again when the server answers",
+    });
+    if (!this.#closed) this.#fail(lost);
+    return lost;
+  }
+
+  /** One statement for all tables: each part sees the rows as they were before, and all take effect together or not at all. */
+  #statement(changes: RowChanges, given: readonly unknown[]): { text: string; values: unknown[]; name?: string } {
+    const values: unknown[] = [...given];
+    const parts: string[] = [];
+    for (const [table, { rows }] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const puts: Record<string, Cell | string>[] = [];
+      const drops: Record<string, Cell | string>[] = [];
+      for (const { key, row } of rows.values())
+        if (row !== undefined) puts.push(this.#placed(table, row));
+        else drops.push(this.#placed(table, key));
+      if (puts.length > 0) {
+        parts.push(`${table}+${values.length + 1}`);
+        values.push(toJson(puts));
+      }
+      if (drops.length > 0) {
+        parts.push(`${table}-${values.length + 1}`);
+        values.push(toJson(drops));
+      }
+    }
+    return { ...this.#text(parts.join(" "), () => this.#write(changes, parts)), values };
+  }
+
+  #write(changes: RowChanges, parts: readonly string[]): string {
+    const written = parts.map((part, i) => {
+      const [, table = "", sign, number = ""] = /^(\w+)([+-])(\d+)$/.exec(part) ?? [];
+      const shape = changes.get(table)?.shape;
+      if (shape === undefined) throw new Fatal("store_damaged", `no table is named ${table}`);
+      return `w${i} AS (${sign === "+" ? upsert(shape, number) : remove(shape, number)})`;
+    });
+    return `WITH counted AS (${COUNT})${written.map((one) => `, ${one}`).join("")} SELECT`.replaceAll("@", this.#options.schema);
+  }
+
+  #text(key: string, write: () => string): { readonly text: string; readonly name?: string } {
+    const known = this.#texts.get(key);
+    if (known !== undefined) return known;
+    if (this.#texts.size >= MOST_PREPARED) return { text: write() };
+    const made = { text: write(), name: `group ${this.#texts.size}` };
+    this.#texts.set(key, made);
+    return made;
+  }
+
+  #placed(table: string, row: Row): Record<string, Cell | string> {
+    const { shards, copy, process } = this.#options;
+    const place = ROW_PLACES[table];
+    if (place === "all") return row;
+    if (place === "process") {
+      const { one: _one, ...rest } = row;
+      return { process, ...rest };
+    }
+    const shard = shardOf(table, row, shards, (name, other) => copy.specialistOf(name, other));
+    if (shard === undefined) throw new Fatal("store_damaged", `the shard of a row of ${table} is unknown`);
+    return { shard, ...row };
+  }
+}
+
+/** Columns that the table has in PostgreSQL. */
+export function columnsOf({ name, columns, key }: TableShape): { readonly columns: readonly string[]; readonly key: readonly string[] } {
+  const place = ROW_PLACES[name];
+  if (place === "all") return { columns, key };
+  if (place === "process") return { columns: ["process", ...columns.filter((column) => column !== "one")], key: ["process"] };
+  return { columns: ["shard", ...columns], key: ["shard", ...key] };
+}
+
+function upsert(shape: TableShape, number: string): string {
+  const { columns, key } = columnsOf(shape);
+  const rest = columns.filter((column) => !key.includes(column));
+  const insert = `INSERT INTO @.${shape.name} (${columns.join(", ")}) SELECT ${columns.join(", ")} FROM json_populate_recordset(NULL::@.${shape.name}, $${number}::json)`;
+  if (FACT_TABLES.has(shape.name)) return insert;
+  const set = rest.length === 0 ? "NOTHING" : `UPDATE SET ${rest.map((column) => `${column} = excluded.${column}`).join(", ")}`;
+  return `${insert} ON CONFLICT (${key.join(", ")}) DO ${set}`;
+}
+
+function remove(shape: TableShape, number: string): string {
+  const { key } = columnsOf(shape);
+  return `DELETE FROM @.${shape.name} AS t USING json_populate_recordset(NULL::@.${shape.name}, $${number}::json) AS k WHERE ${key.map((column) => `t.${column} = k.${column}`).join(" AND ")}`;
+}
+
+/** PostgreSQL takes no NUL in a text: what comes from a network may hold one. */
+function toJson(rows: readonly Record<string, Cell | string>[]): string {
+  const text = JSON.stringify(rows, encodeBytes);
+  return text.includes("\\u0000") ? JSON.stringify(rows, withoutNul) : text;
+}
+
+function encodeBytes(_name: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}` : value;
+}
+
+function withoutNul(name: string, value: unknown): unknown {
+  return typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : encodeBytes(name, value);
+}

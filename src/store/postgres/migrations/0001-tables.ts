@@ -1,0 +1,186 @@
+/** The tables of the store, a row of the working copy each, with the shard or the process that it belongs to. Never changed once released. */
+
+export const TABLES = `
+-- Numbers of processes, and blocks of numbers for facts: a process has each block alone, and takes them upwards.
+CREATE SEQUENCE process_number;
+CREATE SEQUENCE fact_block;
+
+CREATE TABLE process (                 -- one for each start of a runtime
+  number bigint PRIMARY KEY,
+  name text NOT NULL,
+  version text NOT NULL,
+  started_at bigint NOT NULL,
+  ended_at bigint,
+  commits bigint NOT NULL DEFAULT 0    -- the number of its last group
+);
+
+CREATE TABLE shard (                   -- the process that last held it
+  shard integer PRIMARY KEY,
+  process bigint,
+  since bigint NOT NULL
+);
+INSERT INTO shard (shard, since) SELECT number, 0 FROM generate_series(0, 1023) AS number;
+
+CREATE TABLE placement (specialist text PRIMARY KEY, shard integer NOT NULL);
+
+-- Numbers that are no identity may have a fraction, as in the working copy.
+CREATE TABLE answer (
+  shard integer NOT NULL, seq bigint NOT NULL, attempt bigint NOT NULL, at double precision NOT NULL, outcome text NOT NULL,
+  status double precision, ref text, note text, counted_at double precision, change text, PRIMARY KEY (shard, seq)
+);
+CREATE TABLE approval (
+  shard integer NOT NULL, intent text NOT NULL, specialist text NOT NULL, payload_hash text NOT NULL, currency text,
+  amount double precision, state text NOT NULL, asked_at double precision NOT NULL, decided_at double precision,
+  expires_at double precision NOT NULL, reason text, PRIMARY KEY (shard, intent)
+);
+CREATE TABLE attempt (
+  shard integer NOT NULL, seq bigint NOT NULL, intent bigint, specialist text NOT NULL, key_id text NOT NULL,
+  operation text NOT NULL, target text, lane text NOT NULL, cost double precision NOT NULL, at double precision NOT NULL,
+  deadline_at double precision NOT NULL, PRIMARY KEY (shard, seq)
+);
+CREATE TABLE attempt_of (
+  shard integer NOT NULL, intent bigint NOT NULL, seq bigint NOT NULL, PRIMARY KEY (shard, intent, seq)
+);
+CREATE TABLE change (
+  shard integer NOT NULL, seq bigint NOT NULL, kind double precision NOT NULL, subject bigint NOT NULL,
+  at double precision NOT NULL, change text NOT NULL, failed_at double precision, PRIMARY KEY (shard, seq)
+);
+CREATE TABLE delivery (
+  shard integer NOT NULL, seq bigint NOT NULL, specialist text NOT NULL, id text NOT NULL, kind text, scheme text NOT NULL,
+  body bytea, state text NOT NULL, attempts double precision NOT NULL, due_at double precision NOT NULL,
+  received_at double precision NOT NULL, done_at double precision, note text, PRIMARY KEY (shard, seq)
+);
+CREATE TABLE delivery_count (
+  shard integer NOT NULL, specialist text NOT NULL, kind text NOT NULL, state text NOT NULL, n double precision NOT NULL,
+  PRIMARY KEY (shard, specialist, kind, state)
+);
+CREATE TABLE event (
+  shard integer NOT NULL, seq bigint NOT NULL, specialist text NOT NULL, id text NOT NULL, kind text NOT NULL, thread text,
+  payload text NOT NULL, via text NOT NULL, hops double precision NOT NULL, begun double precision NOT NULL, delivery text,
+  word text, created_at double precision NOT NULL, PRIMARY KEY (shard, seq)
+);
+CREATE TABLE event_of (
+  shard integer NOT NULL, specialist text NOT NULL, seq bigint NOT NULL, run bigint, PRIMARY KEY (shard, specialist, seq)
+);
+CREATE TABLE guardian_order (
+  seq bigint NOT NULL, at double precision NOT NULL, who text NOT NULL, origin text NOT NULL, what text NOT NULL, subject text,
+  why text, code text, result text, PRIMARY KEY (seq)
+);
+CREATE TABLE hold (
+  shard integer NOT NULL, id text NOT NULL, specialist text NOT NULL, currency text NOT NULL, amount double precision NOT NULL,
+  starts text NOT NULL, state text NOT NULL, posted double precision NOT NULL, held_at double precision NOT NULL,
+  expires_at double precision NOT NULL, settled_at double precision, PRIMARY KEY (shard, id)
+);
+CREATE TABLE intent (
+  shard integer NOT NULL, seq bigint NOT NULL, id text NOT NULL, specialist text NOT NULL, event_seq bigint NOT NULL,
+  ordinal double precision NOT NULL, operation text NOT NULL, target text, target_intent text, input text NOT NULL,
+  effect text NOT NULL, lane text NOT NULL, thread text, author text, text_hash text, conflict_key text NOT NULL,
+  hops double precision NOT NULL, label text, data text, state text NOT NULL, attempt bigint NOT NULL,
+  ever_unknown double precision NOT NULL, next_at double precision NOT NULL, checks double precision NOT NULL,
+  sent_at double precision, expires_at double precision, created_ref text, code text, message text,
+  created_at double precision NOT NULL, settled_at double precision, unanswered double precision NOT NULL, first_request bigint,
+  last_request bigint, last bigint NOT NULL, reason text, PRIMARY KEY (shard, seq)
+);
+CREATE TABLE intent_count (
+  shard integer NOT NULL, specialist text NOT NULL, operation text NOT NULL, state text NOT NULL, n double precision NOT NULL,
+  PRIMARY KEY (shard, specialist, operation, state)
+);
+CREATE TABLE ledger_time (
+  process bigint NOT NULL, seen_at double precision NOT NULL, unsure_from double precision, lag_ms double precision NOT NULL,
+  unconfirmed_ms double precision NOT NULL, network_ms double precision, PRIMARY KEY (process)
+);
+CREATE TABLE limited_use (
+  shard integer NOT NULL, key_id text NOT NULL, operation text NOT NULL, attempt bigint NOT NULL,
+  started_at double precision NOT NULL, deadline_at double precision NOT NULL, ended_at double precision,
+  PRIMARY KEY (shard, key_id, operation, attempt)
+);
+CREATE TABLE mark (
+  process bigint NOT NULL, seq bigint NOT NULL, quota bigint NOT NULL, PRIMARY KEY (process)
+);
+CREATE TABLE meta (
+  name text NOT NULL, value text NOT NULL, PRIMARY KEY (name)
+);
+CREATE TABLE money_hour (
+  shard integer NOT NULL, hour bigint NOT NULL, specialist text NOT NULL, currency text NOT NULL,
+  micros double precision NOT NULL, PRIMARY KEY (shard, hour, specialist, currency)
+);
+CREATE TABLE open (
+  shard integer NOT NULL, kind bigint NOT NULL, seq bigint NOT NULL, state text NOT NULL, PRIMARY KEY (shard, kind, seq)
+);
+CREATE TABLE proof (
+  shard integer NOT NULL, key_id text NOT NULL, operation text NOT NULL, found double precision NOT NULL,
+  missed double precision NOT NULL, proven double precision NOT NULL, lateness_ms double precision NOT NULL,
+  updated_at double precision NOT NULL, PRIMARY KEY (shard, key_id, operation)
+);
+CREATE TABLE quota_cell (
+  shard integer NOT NULL, key_id text NOT NULL, span bigint NOT NULL, cell bigint NOT NULL, slot bigint NOT NULL,
+  used double precision NOT NULL, PRIMARY KEY (shard, key_id, span, cell, slot)
+);
+CREATE TABLE quota_key (
+  shard integer NOT NULL, key_id text NOT NULL, per_hour double precision NOT NULL, per_day double precision NOT NULL,
+  floors text NOT NULL, parked_at double precision NOT NULL, parked_until double precision NOT NULL, park_reason text NOT NULL,
+  strikes double precision NOT NULL, successor text, PRIMARY KEY (shard, key_id)
+);
+CREATE TABLE registration (
+  shard integer NOT NULL, specialist text NOT NULL, webhook_id text NOT NULL, url text NOT NULL,
+  foreign_secret double precision NOT NULL, updated_at double precision NOT NULL, signed_with text,
+  PRIMARY KEY (shard, specialist, webhook_id)
+);
+CREATE TABLE rolled_up (
+  process bigint NOT NULL, facts bigint NOT NULL, entries bigint NOT NULL, PRIMARY KEY (process)
+);
+CREATE TABLE run (
+  shard integer NOT NULL, seq bigint NOT NULL, event bigint NOT NULL, specialist text NOT NULL, at double precision NOT NULL,
+  intents text, PRIMARY KEY (shard, seq)
+);
+CREATE TABLE source (
+  shard integer NOT NULL, specialist text NOT NULL, name text NOT NULL, cursor text NOT NULL, due_at double precision,
+  updated_at double precision NOT NULL, PRIMARY KEY (shard, specialist, name)
+);
+CREATE TABLE specialist (
+  shard integer NOT NULL, handle text NOT NULL, account_id text, key_id text, state text NOT NULL, parked_code text,
+  parked_message text, parked_at double precision, parked_until double precision, updated_at double precision NOT NULL,
+  PRIMARY KEY (shard, handle)
+);
+CREATE TABLE spend_entry (
+  shard integer NOT NULL, seq bigint NOT NULL, scope text NOT NULL, currency text NOT NULL, kind text NOT NULL,
+  hold_id text NOT NULL, held double precision NOT NULL, posted double precision NOT NULL, at double precision NOT NULL,
+  said_by text, reason text, PRIMARY KEY (shard, seq)
+);
+CREATE TABLE spend_frozen (
+  shard integer NOT NULL, scope text NOT NULL, currency text NOT NULL, since double precision NOT NULL, reason text NOT NULL,
+  PRIMARY KEY (shard, scope, currency)
+);
+CREATE TABLE spend_row (
+  shard integer NOT NULL, scope text NOT NULL, currency text NOT NULL, span text NOT NULL, start bigint NOT NULL,
+  until double precision NOT NULL, ends double precision NOT NULL, held double precision NOT NULL,
+  posted double precision NOT NULL, PRIMARY KEY (shard, scope, currency, span, start)
+);
+CREATE TABLE standing (
+  kind text NOT NULL, name text NOT NULL, data text NOT NULL, updated_at double precision NOT NULL, PRIMARY KEY (kind, name)
+);
+CREATE TABLE step (
+  shard integer NOT NULL, event_seq bigint NOT NULL, name text NOT NULL, value text NOT NULL,
+  PRIMARY KEY (shard, event_seq, name)
+);
+CREATE TABLE stop (
+  kind text NOT NULL, scope text NOT NULL, since double precision NOT NULL, reason text NOT NULL, PRIMARY KEY (kind, scope)
+);
+CREATE TABLE usage_hour (
+  shard integer NOT NULL, hour bigint NOT NULL, specialist text NOT NULL, requests double precision NOT NULL,
+  late double precision NOT NULL, late_ms double precision NOT NULL, PRIMARY KEY (shard, hour, specialist)
+);
+CREATE TABLE watch (
+  shard integer NOT NULL, specialist text NOT NULL, kind text NOT NULL, object text NOT NULL, state text NOT NULL,
+  data text NOT NULL, due_at double precision, created_at double precision NOT NULL, updated_at double precision NOT NULL,
+  PRIMARY KEY (shard, specialist, kind, object)
+);
+CREATE TABLE webhook_health (
+  shard integer NOT NULL, specialist text NOT NULL, told double precision NOT NULL, missed double precision NOT NULL,
+  missed_in_row double precision NOT NULL, last_told_at double precision, kinds text NOT NULL,
+  updated_at double precision NOT NULL, PRIMARY KEY (shard, specialist)
+);
+
+CREATE UNIQUE INDEX event_identity ON event (shard, specialist, id);
+CREATE INDEX intent_id ON intent (id);
+`;

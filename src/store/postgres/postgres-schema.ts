@@ -1,0 +1,36 @@
+/** The schema in PostgreSQL: its version, and the numbered migrations, each once and under a lock. */
+import { Misconfigured } from "../../core/errors.ts";
+import type { PostgresConnection } from "./open-connection.ts";
+import { TABLES } from "./migrations/0001-tables.ts";
+
+/** In order; a released one never changes. The number of applied ones is the schema's version. */
+const MIGRATIONS: readonly string[] = [TABLES];
+
+export const POSTGRES_SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Runs the missing migrations in one transaction. Processes that start together do so one after the other. */
+export async function migratePostgres(connection: PostgresConnection, schema: string): Promise<void> {
+  const run = (text: string) => connection.query({ text });
+  await run("BEGIN");
+  try {
+    await connection.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", values: [`retinue migration ${schema}`] });
+    await run(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await run(`CREATE TABLE IF NOT EXISTS ${schema}.migration (number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`);
+    const [row] = await run(`SELECT coalesce(max(number), 0) AS version FROM ${schema}.migration`);
+    const version = Number(row?.["version"]);
+    if (version > POSTGRES_SCHEMA_VERSION)
+      throw new Misconfigured("store_newer", `the store has schema ${version}; this version of Retinue knows ${POSTGRES_SCHEMA_VERSION}`, {
+        hint: "upgrade Retinue, or name another schema in the address",
+      });
+    await run(`SET LOCAL search_path = ${schema}`);
+    for (const [i, text] of MIGRATIONS.entries())
+      if (i >= version) {
+        await run(text);
+        await connection.query({ text: "INSERT INTO migration (number) VALUES ($1)", values: [i + 1] });
+      }
+    await run("COMMIT");
+  } catch (error) {
+    await run("ROLLBACK").catch(() => undefined); // the connection may be gone; the error to report is the first one
+    throw error;
+  }
+}

@@ -1,0 +1,11 @@
+/** The numbers of facts and rows. */
+
+export interface Numbers {
+  /** The number of the fact after the one with that number. */
+  fact(last: number): number;
+  /** The number of a new row that is no fact; null for the next one of its table. */
+  row(): number | null;
+}
+
+/** Numbers of a store that one process has alone. */
+export const OWN_NUMBERS: Numbers = { fact: (last) => last + 1, row: () => null };

@@ -1,0 +1,138 @@
+/**
+ * The working copy of a store that is kept elsewhere: a file of this process alone, made anew at each start and never synced. It has the
+ * tables of any store, and records which rows its commits change.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { Fatal } from "../../core/errors.ts";
+import type { Handle, KeyId } from "../../core/ids.ts";
+import { INTENTS_OF_RUN } from "../../live/facts.ts";
+import { maybeText, type Row } from "./columns.ts";
+import { MEMORY, type OpenDatabase } from "./database.ts";
+import { OPEN } from "./fold.ts";
+import { ChangeRecorder, tableShapes, type RowChanges, type TableShape } from "./row-changes.ts";
+import { checkVersion, migrate } from "./schema.ts";
+
+/** The place where the rows of a working copy are kept. */
+export interface Elsewhere {
+  /** Called after each commit. */
+  readonly committed: () => void;
+  /** Resolves when everything committed before is kept. */
+  readonly sync: () => Promise<void>;
+  readonly failure: Promise<Fatal>;
+}
+
+export interface WorkingCopy {
+  readonly shapes: readonly TableShape[];
+  readonly hasChanges: boolean;
+  /** The rows changed by commits since the last call. Call {@link WorkingCopy.recordCommit} first. */
+  takeChanges(): RowChanges;
+  recordCommit(): void;
+  /** Adds rows that are kept elsewhere already. Outside any transaction. */
+  load(table: string, rows: Iterable<Row>): void;
+  /** The specialist whose row this is, if its table names none; undefined if nobody knows. */
+  specialistOf(table: string, row: Row): Handle | undefined;
+  /** The specialist that has this key now. */
+  holderOf(key: KeyId): Handle | undefined;
+  /** For `openSqliteStore`. */
+  database(elsewhere: Elsewhere): OpenDatabase;
+  /** For `openSqliteStore`, as a store that can only be read. Closing that closes the copy. */
+  asRead(): OpenDatabase;
+  close(): void;
+}
+
+/** `path` is a file, or `:memory:`. */
+export function openWorkingCopy(path: string): WorkingCopy {
+  if (path !== MEMORY) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    removeFiles(path);
+  }
+  const db = new DatabaseSync(path);
+  checkVersion(db);
+  db.exec(`
+    PRAGMA journal_mode = ${path === MEMORY ? "MEMORY" : "WAL"};
+    PRAGMA synchronous = OFF;
+    PRAGMA foreign_keys = OFF;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -32768;
+  `);
+  migrate(db, undefined);
+  const recorder = new ChangeRecorder(db);
+  const shapes = tableShapes(db);
+  const holder = db.prepare("SELECT handle FROM main.specialist WHERE key_id = ? LIMIT 1");
+  const close = (): void => {
+    recorder.close();
+    db.close();
+    if (path !== MEMORY) removeFiles(path);
+  };
+  return {
+    shapes,
+    get hasChanges() {
+      return !recorder.isEmpty;
+    },
+    takeChanges: () => recorder.take(),
+    recordCommit: () => recorder.committed(),
+    load(table, rows) {
+      const shape = shapes.find(({ name }) => name === table);
+      if (shape !== undefined) recorder.unrecorded(() => insertAll(db, shape, rows));
+    },
+    specialistOf: createOwners(db),
+    holderOf(key) {
+      const row = holder.get(key);
+      return row === undefined ? undefined : (maybeText(row, "handle") as Handle | undefined);
+    },
+    database: ({ committed, sync, failure }) => ({
+      db,
+      sync,
+      checkpoints: undefined,
+      elsewhere: { committed, failure, path: path === MEMORY ? undefined : path },
+      close,
+    }),
+    asRead: () => ({ db, sync: undefined, checkpoints: undefined, close }),
+    close,
+  };
+}
+
+function removeFiles(path: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
+}
+
+function insertAll(db: DatabaseSync, { name, columns }: TableShape, rows: Iterable<Row>): void {
+  // Counts of intents are rows of their own, which are loaded as well.
+  const insert = db.prepare(`INSERT OR REPLACE INTO main.${name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`);
+  db.exec("BEGIN");
+  for (const row of rows) insert.run(...columns.map((column) => row[column] ?? null));
+  db.exec("COMMIT");
+}
+
+/** Finds the specialist of a row by the row that it belongs to. */
+function createOwners(db: DatabaseSync): WorkingCopy["specialistOf"] {
+  const one = (sql: string): StatementSync => db.prepare(sql);
+  const event = one("SELECT specialist FROM main.event WHERE seq = ?");
+  const run = one("SELECT specialist FROM main.run WHERE seq = ?");
+  const attempt = one("SELECT specialist FROM main.attempt WHERE seq = ?");
+  const intent = one("SELECT specialist FROM main.intent WHERE seq = ?");
+  const ofIntent = (seq: Row[string] | undefined = null): Row | undefined =>
+    intent.get(seq) ?? run.get(Math.floor(Number(seq) / INTENTS_OF_RUN));
+  const find = (table: string, row: Row): Row | undefined => {
+    switch (table) {
+      case "answer":
+        return attempt.get(row["attempt"] ?? null);
+      case "attempt_of":
+        return attempt.get(row["seq"] ?? null) ?? ofIntent(row["intent"]);
+      case "change":
+        return row["kind"] === 0 ? event.get(row["subject"] ?? null) : ofIntent(row["subject"]);
+      case "open":
+        return (row["kind"] === OPEN.attempt ? attempt : event).get(row["seq"] ?? null);
+      case "step":
+        return event.get(row["event_seq"] ?? null);
+      default:
+        return undefined;
+    }
+  };
+  return (table, row) => {
+    const found = find(table, row);
+    return found === undefined ? undefined : (maybeText(found, "specialist") as Handle | undefined);
+  };
+}
