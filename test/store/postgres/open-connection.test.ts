@@ -89,10 +89,12 @@ test("a closed connection answers what was sent, frees its locks before it resol
   const connection = await openConnection({ address: addressOf(server.address("postgres")), purpose: "test" });
   let isLost = false;
   connection.onLost(() => (isLost = true));
-  const taken = connection.query({ text: "SELECT pg_try_advisory_lock(7) AS got" });
+  const lock = { text: "SELECT pg_try_advisory_lock(7) AS got" };
+  expect(await connection.query(lock)).toEqual([{ got: true }]);
+  const underway = connection.query({ text: "SELECT 1 AS n FROM pg_sleep(0.2)" });
   await connection.close();
-  expect(await taken).toEqual([{ got: true }]);
-  expect(await other.query({ text: "SELECT pg_try_advisory_lock(7) AS got" })).toEqual([{ got: true }]);
+  expect(await other.query(lock)).toEqual([{ got: true }]);
+  expect(await underway).toEqual([{ n: 1 }]);
   expect(isLost).toBe(false);
 });
 
