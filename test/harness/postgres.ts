@@ -56,14 +56,22 @@ kill "$reader" 2>/dev/null
 [ ! -e "$folder/forsaken" ] || rm -rf "$folder"
 exit "$code"`;
 
-/** Starts a server with its own data. `settings` are those of `postgresql.conf`. */
+/** Starts a server with its own data. `settings` are those of `postgresql.conf`; `files` stand in its folder, for its user alone. */
 export async function startPostgres(
-  options: { readonly major?: PostgresMajor; readonly settings?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly major?: PostgresMajor;
+    readonly settings?: Readonly<Record<string, string>>;
+    readonly files?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<PostgresServer> {
-  const { major = 18, settings = {} } = options;
+  const { major = 18, settings = {}, files = {} } = options;
   const folder = mkdtempSync(join(tmpdir(), "retinue-postgres-"));
   const user = ordinaryUser();
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+    if (user.uid !== undefined) chownSync(join(folder, name), user.uid, user.gid);
+  }
   const programs = programsOf(major);
   makeData(join(programs, "initdb"), folder, user);
   const start = (port: number): Promise<ChildProcess> => startServer(join(programs, "postgres"), { folder, port, user, settings });

@@ -2,6 +2,7 @@
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
 import { Misconfigured, Retryable } from "../../core/errors.ts";
 import type { PostgresConnection } from "./open-connection.ts";
+import { quoted, rightsMissing } from "./server-errors.ts";
 
 const OLDEST_MAJOR = 15;
 /** Tables of every version of our schema. */
@@ -28,7 +29,7 @@ async function checkSettings(connection: PostgresConnection, address: PostgresAd
   const [row = {}] = await connection.query({
     text: `SELECT current_setting('server_version_num')::integer / 10000 AS major, current_setting('server_version') AS version,
       pg_is_in_recovery() AS replica, current_setting('transaction_read_only') = 'on' AS read_only, current_setting('fsync') AS fsync,
-      current_setting('synchronous_commit') AS commit, current_setting('server_encoding') AS encoding`,
+      (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS commit, current_setting('server_encoding') AS encoding`,
   });
   if (Number(row["major"]) < OLDEST_MAJOR)
     throw new Misconfigured("store_server_too_old", `${place} runs PostgreSQL ${String(row["version"])}`, {
@@ -63,10 +64,31 @@ async function checkSettings(connection: PostgresConnection, address: PostgresAd
 async function checkTables(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
   const rows = await connection.query({ text: "SELECT tablename AS name FROM pg_tables WHERE schemaname = $1", values: [address.schema] });
   const names = new Set(rows.map(({ name }) => name));
-  if (names.size === 0 || OUR_TABLES.every((name) => names.has(name))) return;
+  if (names.size === 0 || OUR_TABLES.every((name) => names.has(name))) return checkRights(connection, address);
   throw new Misconfigured("store_foreign", `the schema ${address.schema} of ${placeOf(address)} belongs to another program`, {
     hint: "name another schema in the store's address: ?schema=<name>",
   });
+}
+
+/** A schema that another role made, or its tables, need rights of their own: those on the database do not reach into it. */
+async function checkRights(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
+  const [row] = await connection.query({
+    text: `SELECT has_schema_privilege(s.oid, 'USAGE') AND has_schema_privilege(s.oid, 'CREATE') AS schema,
+      (SELECT bool_and(CASE relkind WHEN 'S' THEN has_sequence_privilege(oid, 'USAGE') ELSE has_table_privilege(oid, 'SELECT')
+        AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE') END)
+        FROM pg_class WHERE relnamespace = s.oid AND relkind IN ('r', 'p', 'S')) AS tables
+      FROM pg_namespace AS s WHERE nspname = $1`,
+    values: [address.schema],
+  });
+  const [schema, user] = [quoted(address.schema), quoted(address.user)];
+  if (row?.["schema"] === false)
+    throw rightsMissing(address, `the schema ${schema} belongs to another role`, {
+      grant: `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${user}`,
+    });
+  if (row?.["tables"] === false)
+    throw rightsMissing(address, `tables of the schema ${schema} belong to another role`, {
+      grant: `GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${user}; GRANT ALL ON ALL SEQUENCES IN SCHEMA ${schema} TO ${user}`,
+    });
 }
 
 /**

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, type TestContext } from "v
 import { parseStoreAddress } from "../../../src/config/store-address.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { seededRandom } from "../../../src/core/random.ts";
+import { isRetinueError } from "../../../src/core/errors.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 import { freePort } from "../../harness/free-port.ts";
 import { POSTGRES_MAJORS, startPostgres, type PostgresServer } from "../../harness/postgres.ts";
@@ -53,6 +54,42 @@ describe.each(POSTGRES_MAJORS)("PostgreSQL %i", (major) => {
       code: "store_rights_missing",
       details: { hint: expect.stringContaining("GRANT CONNECT, CREATE ON DATABASE") },
     });
+  });
+
+  test("a schema or tables of another role are told with the statements that open them", async (context) => {
+    const address = await server.database();
+    const name = nameOf(address);
+    await server.run("CREATE ROLE guest LOGIN PASSWORD 'guest'");
+    await server.run("CREATE SCHEMA retinue", name);
+    await server.run(`GRANT CREATE ON DATABASE "${name}" TO guest`);
+    const asGuest = server.address(name, "guest", "guest");
+    const advice = async (): Promise<string> => {
+      const error: unknown = await opened(context, asGuest).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "store_rights_missing" });
+      return isRetinueError(error) ? (error.details.hint ?? "").replace("as the owner of the database: ", "") : "";
+    };
+    const ofSchema = await advice();
+    expect(ofSchema).toBe('GRANT USAGE, CREATE ON SCHEMA "retinue" TO "guest"');
+    await server.run(ofSchema, name);
+    await (await opened(context, address)).close();
+    const ofTables = await advice();
+    expect(ofTables).toContain('GRANT ALL ON ALL TABLES IN SCHEMA "retinue" TO "guest"');
+    await server.run(ofTables, name);
+    await (await opened(context, asGuest)).close();
+  });
+
+  test("a database of another encoding is refused", async (context) => {
+    await server.run("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+    await expect(opened(context, server.address("latin"))).rejects.toMatchObject({
+      code: "store_setting_refused",
+      details: { expected: "UTF8" },
+    });
+  });
+
+  test("a database set to commit without the disk is refused", async (context) => {
+    const address = await server.database();
+    await server.run(`ALTER DATABASE "${nameOf(address)}" SET synchronous_commit = off`);
+    await expect(opened(context, address)).rejects.toMatchObject({ code: "store_server_not_durable" });
   });
 
   test("another program's schema is left alone", async (context) => {
