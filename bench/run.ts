@@ -23,6 +23,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
   growth: () => import("./suites/growth.ts"),
   developers: () => import("./suites/developers.ts"),
   console: () => import("./suites/console.ts"),
+  fleet: () => import("./suites/fleet.ts"),
 };
 
 const DEFAULT_RUNS = 3;

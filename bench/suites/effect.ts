@@ -16,7 +16,7 @@ import { startRunCommand } from "../harness/run-command.ts";
 import { startSubject } from "../harness/subject.ts";
 import { KEEPS_NOTHING, inTurns, goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
 
-interface Contender extends Needing {
+export interface Contender extends Needing {
   readonly file: string;
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Answers deliveries and makes no effect. */
@@ -94,27 +94,39 @@ interface Measured {
   readonly refused: number;
 }
 
-export const suite: Suite = {
+export const suite = effectSuite({
   name: "effect",
   title: "Event to effect: signed webhook in, one request out",
-  repeats: inTurns,
-  async run(context) {
-    const backends = await openBackends(CONTENDERS, context);
-    try {
-      const { able, missing } = backends;
-      const seen = new Map<string, Measured[]>();
-      const floors: DiskFloor[] = [];
-      for (let run = 0; run < context.runs; run++) {
-        floors.push(await diskFloor(context.folder, PACED_PER_SECOND));
-        for (const contender of able)
-          for (const inFlight of [...IN_FLIGHT, 0]) await once(contender, inFlight, run, seen, backends, context);
-      }
-      return report(able, seen, [floorSaid(floors, PACED_PER_SECOND), ...missing]);
-    } finally {
-      await backends.stop();
+  contenders: CONTENDERS,
+  judge,
+});
+
+export interface EffectSuite extends Pick<Suite, "name" | "title"> {
+  /** The first one from `retinue.ts` is what the others are compared with. */
+  readonly contenders: readonly Contender[];
+  readonly judge: (contenders: readonly Contender[], of: MedianOf) => Pick<SuiteResult, "goals" | "ratios">;
+}
+
+/** A suite that measures its contenders from event to effect, one after the other. */
+export function effectSuite({ name, title, contenders, judge: judged }: EffectSuite): Suite {
+  return { name, title, repeats: inTurns, run: (context) => measureAll(contenders, judged, context) };
+}
+
+async function measureAll(contenders: readonly Contender[], judged: EffectSuite["judge"], context: BenchContext): Promise<SuiteResult> {
+  const backends = await openBackends(contenders, context);
+  try {
+    const { able, missing } = backends;
+    const seen = new Map<string, Measured[]>();
+    const floors: DiskFloor[] = [];
+    for (let run = 0; run < context.runs; run++) {
+      floors.push(await diskFloor(context.folder, PACED_PER_SECOND));
+      for (const contender of able) for (const inFlight of [...IN_FLIGHT, 0]) await once(contender, inFlight, run, seen, backends, context);
     }
-  },
-};
+    return report(able, { seen, judged }, [floorSaid(floors, PACED_PER_SECOND), ...missing]);
+  } finally {
+    await backends.stop();
+  }
+}
 
 /** One measurement, kept under its name. In flight 0 stands for paced. */
 async function once(
@@ -236,7 +248,11 @@ async function until(holds: () => boolean, listen: (tell: () => void) => void): 
   });
 }
 
-function report(contenders: readonly Contender[], seen: ReadonlyMap<string, readonly Measured[]>, remarks: readonly string[]): SuiteResult {
+function report(
+  contenders: readonly Contender[],
+  { seen, judged }: { readonly seen: ReadonlyMap<string, readonly Measured[]>; readonly judged: EffectSuite["judge"] },
+  remarks: readonly string[],
+): SuiteResult {
   const of = (contender: Contender, inFlight: number, what: keyof Measured) =>
     summarise((seen.get(keyOf(contender, inFlight)) ?? []).map((one) => one[what]));
   const rows = contenders.map((contender) => {
@@ -255,7 +271,7 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
       String(of(contender, 16, "lost").most + of(contender, 16, "doubled").most),
     ];
   });
-  const { goals, ratios } = judge(contenders, (contender, inFlight, what) => of(contender, inFlight, what).median);
+  const { goals, ratios } = judged(contenders, (contender, inFlight, what) => of(contender, inFlight, what).median);
   return {
     columns: [
       "",
@@ -308,12 +324,9 @@ const LEAST_BESIDE: readonly (readonly [start: string, least: number])[] = [
   ["DBOS", 6],
 ];
 
-type MedianOf = (contender: Contender, inFlight: number, what: keyof Measured) => number;
+export type MedianOf = (contender: Contender, inFlight: number, what: keyof Measured) => number;
 
-function judge(
-  contenders: readonly Contender[],
-  of: MedianOf,
-): { readonly goals: readonly Goal[]; readonly ratios: Readonly<Record<string, number>> } {
+function judge(contenders: readonly Contender[], of: MedianOf): Pick<SuiteResult, "goals" | "ratios"> {
   const goals: Goal[] = [];
   const retinue = contenders.find(({ file }) => file === "retinue.ts");
   if (retinue === undefined) return { goals, ratios: {} };
