@@ -133,6 +133,9 @@ export function specialist(handle: string, over: Partial<SpecialistShown> = {}):
   };
 }
 
+/** All together, against the Guardian's own cap. */
+const MONEY = [{ currency: "credits", postedMicros: 140_000_000, heldMicros: 2_000_000, dayMicros: 42_000_000, dayCapMicros: 60_000_000 }];
+
 const SPECIALISTS: readonly SpecialistShown[] = [
   specialist("courier"),
   specialist("herald", { parked: { code: "key_refused", message: "the network refuses its key (401 key_revoked)", since: ago(2 * HOUR) } }),
@@ -361,7 +364,7 @@ const paged = <Entry>(entries: readonly Entry[]): Page<Entry> => ({ entries, tot
 export function busyWeek(): Desk["answers"] {
   return {
     "/api/needs": needsOf(NEEDS),
-    "/api/specialists": { at: now, total: SPECIALISTS.length, rows: SPECIALISTS },
+    "/api/specialists": { at: now, total: SPECIALISTS.length, rows: SPECIALISTS, money: MONEY },
     ...Object.fromEntries(
       SPECIALISTS.map((one) => [`/api/specialists/${one.handle}`, { at: now, specialist: one, plan: PLAN, standing: STANDING }]),
     ),

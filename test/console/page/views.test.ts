@@ -174,7 +174,7 @@ test.each([
   ["a desk", {}],
 ])("a thousand specialists are a list of few elements, and on %s one key leads to the last", async (_name, options) => {
   const rows = Array.from({ length: 1_000 }, (_, i) => specialist(`agent-${String(i).padStart(4, "0")}`));
-  const desk = await openDesk({ ...busyWeek(), "/api/specialists": { at: 1, total: rows.length, rows } });
+  const desk = await openDesk({ ...busyWeek(), "/api/specialists": { at: 1, total: rows.length, rows, money: [] } });
   const tab = await open(options);
   await opened(tab, desk, VIEWS.specialists);
   await tab.getByText("agent-0000").waitFor();
@@ -191,7 +191,7 @@ test("filters stand in the address, and are asked for", async () => {
   const week = busyWeek();
   const desk = await openDesk({
     ...week,
-    "/api/specialists": (query) => (note(query), { at: 1, total: 0, rows: [] }),
+    "/api/specialists": (query) => (note(query), { at: 1, total: 0, rows: [], money: [] }),
     "/api/log": (query) => (note(query), { entries: [], total: 0 }),
   });
   const tab = await open();
