@@ -37,9 +37,10 @@ export interface Surfaces {
 /** Opens the interfaces in the settings. Throws `Retryable` (`port_in_use`) or `Misconfigured` if one cannot be opened. */
 export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
   const control = await openControl(options);
-  const status = await openStatus(options);
   let console: Console | undefined;
+  let status: SharedStatus | undefined;
   try {
+    status = await openStatus(options);
     console = await openConsolePort(options, status);
     const signals = await openSignalsOf(options, { consoleUrl: console?.url, status });
     return {

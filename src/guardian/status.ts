@@ -149,11 +149,11 @@ const NO_TOTALS = { approvals: 0, parked: 0, doubts: 0, pending: 0, undelivered:
 
 /** Everything at once; lists are bounded, newest first. A store that is lost and cannot be read either is shown by what memory knows. */
 export async function showStatus(from: StatusParts): Promise<Snapshot> {
-  const lost = from.live?.runtime.parts.storeLost();
-  if (lost === undefined) return readStatus(from);
   try {
     return await readStatus(from);
   } catch (error) {
+    const lost = from.live?.runtime.parts.storeLost();
+    if (lost === undefined) throw error;
     return withoutStore(from, lost, messageOf(error));
   }
 }

@@ -34,6 +34,8 @@ export interface Metrics {
   close(): void;
 }
 
+const UNKNOWN: Backlog = { events: Number.NaN, oldestEventAt: undefined, actions: Number.NaN, oldestActionAt: undefined };
+
 /** Gauges of prom-client with the name of a counter, which `promtool check metrics` refuses. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
@@ -48,7 +50,9 @@ export function createMetrics(prom: Prom, options: MetricsOptions): Metrics {
   return {
     contentType: registry.contentType,
     async text() {
-      const [status, backlog] = await Promise.all([options.status(), options.backlog()]);
+      const status = await options.status();
+      // Where the store cannot be read either, that it is lost is what counts.
+      const backlog = await (status.storeLost === undefined ? options.backlog() : options.backlog().catch(() => UNKNOWN));
       setGauges(gauges, status, backlog, options.clock.now());
       return options.scrubber.clean(await registry.metrics());
     },

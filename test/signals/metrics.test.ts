@@ -78,6 +78,23 @@ test("values are those of the status", async () => {
   expect([valueOf(said, "retinue_halted"), valueOf(said, 'retinue_waiting{kind="approval"}')]).toEqual([1, 0]);
 });
 
+test("a lost store is told, also where what waits in it cannot be read", async () => {
+  const { clock, store, on } = desk();
+  const status = { ...(await on(showStatus({ store, clock }))), storeLost: { message: "disk I/O error" } };
+  const metrics = createMetrics(await loadPromClient(), {
+    announcer: createAnnouncer(),
+    clock,
+    scrubber: new Scrubber(),
+    status: async () => status,
+    backlog: () => Promise.reject(new Error("disk I/O error")),
+    specialistCount: () => 0,
+  });
+  onTestFinished(() => metrics.close());
+  const text = await metrics.text();
+  expect(valueOf(text, "retinue_store_lost")).toBe(1);
+  expect(seriesOf(text, "retinue_inbox_events")).toEqual(["retinue_inbox_events Nan"]);
+});
+
 test("a flood of handles, outcomes and lanes makes a bounded number of series", async () => {
   const { announcer, text } = await opened({ specialists: 3 });
   for (let i = 0; i < 5_000; i++) {
