@@ -25,7 +25,9 @@ export async function keepRunning(
     try {
       return await run(stage, plan);
     } catch (error) {
-      const isWorthIt = plan.config.store.kind === "postgres" && (isStoreLost(error) || (failures > 0 && error instanceof Retryable));
+      const isWorthIt =
+        plan.config.store.kind === "postgres" &&
+        (isStoreLost(error) || (error instanceof Retryable && (failures > 0 || error.code === "store_connection_lost")));
       if (!isWorthIt) throw error;
       failures = isStoreLost(error) ? 1 : failures + 1;
       const waitMs = backoffMs(AGAIN, failures);

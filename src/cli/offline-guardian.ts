@@ -1,6 +1,5 @@
 /** The Guardian's interface over a store without a running runtime. */
 import type { Config } from "../config/config.ts";
-import type { Problem } from "../config/problem.ts";
 import { Retryable } from "../core/errors.ts";
 import { systemRandom } from "../core/random.ts";
 import { createGuardian, type Guardian } from "../guardian/guardian.ts";
@@ -14,10 +13,12 @@ import type { Context } from "./command.ts";
 
 export async function overStore<Result>(config: Config, context: Context, work: (guardian: Guardian) => Promise<Result>): Promise<Result> {
   const { clock } = context;
-  const { store, warnings } = await openForOrders(config, context);
+  const { store, refusal } = await openForOrders(config, context);
+  const elsewhere = refusal?.code === "store_in_use" ? refusal.message : undefined;
   try {
-    const result = await work(createGuardian({ store, clock, members: () => membersOf(config, context), caller: shellUser(context.env) }));
-    context.out.problems(warnings);
+    const caller = shellUser(context.env);
+    const result = await work(createGuardian({ store, clock, members: () => membersOf(config, context), caller, elsewhere }));
+    if (refusal !== undefined) context.out.problems([{ level: "warning", code: refusal.code, message: refusal.message }]);
     return result;
   } finally {
     await store.close();
@@ -28,14 +29,13 @@ export async function overStore<Result>(config: Config, context: Context, work: 
 async function openForOrders(
   { store: address, guardian }: Config,
   { clock }: Context,
-): Promise<{ readonly store: Store; readonly warnings: Problem[] }> {
-  const options = { clock, random: systemRandom(), zone: () => guardian.zone };
+): Promise<{ readonly store: Store; readonly refusal?: Retryable }> {
+  const options = { clock, random: systemRandom(), zone: () => guardian.zone, mustExist: true };
   try {
-    return { store: await openStore(address, options), warnings: [] };
+    return { store: await openStore(address, options) };
   } catch (error) {
     if (!(error instanceof Retryable && canBeRead(address, error))) throw error;
-    const { code, message } = error;
-    return { store: await openStore(address, { ...options, readOnly: error }), warnings: [{ level: "warning", code, message }] };
+    return { store: await openStore(address, { ...options, readOnly: error }), refusal: error };
   }
 }
 

@@ -104,7 +104,8 @@ export function launchOn(
     scrubber,
     announcer,
     onLost,
-    standBy: standByOf(stage),
+    // What a person waits for is refused at once.
+    ...(options.passive === true || options.writes === "refuse" ? {} : { standBy: standByOf(stage) }),
     capturesPrints: prints !== undefined,
     ...defined({ variables }),
     ...options,

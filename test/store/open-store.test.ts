@@ -187,6 +187,14 @@ describe("one process at work", () => {
     expect((await second).claimEvents(scout, clock.now(), 9)).toHaveLength(1);
   });
 
+  test("a query makes no store where there is none", async (context) => {
+    const here = await lab(context);
+    await expect(here.open({ mustExist: true })).rejects.toMatchObject({ code: "store_missing" });
+    expect(await here.rows("SELECT 1 FROM pg_namespace WHERE nspname = 'retinue'")).toEqual([]);
+    await (await here.open()).close();
+    await (await here.open({ mustExist: true })).close();
+  });
+
   test("one that stands by ends when it is asked to", async (context) => {
     const here = await lab(context);
     await here.open();

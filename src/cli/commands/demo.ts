@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { loadConfig, type Config } from "../../config/config.ts";
 import { passingConsole } from "../../config/console-settings.ts";
 import { openEnvironment, withoutOwn } from "../../config/environment.ts";
-import { parseStoreAddress, storeFile } from "../../config/store-address.ts";
+import { parseStoreAddress, type StoreAddress } from "../../config/store-address.ts";
 import type { EndpointSet } from "../../contract/operations.ts";
 import { createDefinitionLoader } from "../../config/definitions.ts";
 import { Misconfigured } from "../../core/errors.ts";
@@ -206,13 +206,18 @@ function placesOf({ options, cwd }: Context): Places {
   const agents = agentsOf(textOption(options, "agents"), cwd);
   const data = textOption(options, "data");
   const address = textOption(options, "store");
-  const store = address === undefined ? undefined : storeFile(parseStoreAddress(address, cwd));
+  const store = address === undefined ? undefined : fileOf(parseStoreAddress(address, cwd));
   if (data === undefined && store === undefined) {
     const folder = mkdtempSync(join(tmpdir(), "retinue-demo-"));
     return { agents, data: join(folder, "network.sqlite"), store: join(folder, "store.sqlite"), temporary: [folder] };
   }
   const file = data === undefined ? undefined : isAbsolute(data) ? data : join(cwd, data);
   return { agents, data: file ?? beside(store ?? "", "network"), store: store ?? beside(file ?? "", "store"), temporary: [] };
+}
+
+function fileOf(address: StoreAddress): string {
+  if (address.kind === "sqlite") return address.path;
+  throw new Misconfigured("store_invalid", "the demo and its network keep their stores in files", { expected: "sqlite:<path>" });
 }
 
 function beside(path: string, what: string): string {

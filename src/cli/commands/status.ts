@@ -43,11 +43,15 @@ export const command: Command = {
 };
 
 function show(snapshot: Snapshot, cwd: string, out: Output): void {
-  const { running, at, storeLost, halts, pauses, frozen } = snapshot;
+  const { running, elsewhere, at, storeLost, halts, pauses, frozen } = snapshot;
   const { paint } = out;
   out.line(
     running === undefined
-      ? paint.yellow("No runtime uses this store now. This is its last state.")
+      ? paint.yellow(
+          elsewhere === undefined
+            ? "No runtime uses this store now. This is its last state."
+            : `Elsewhere ${elsewhere}. This is what the server has.`,
+        )
       : say`${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
   );
   if (storeLost !== undefined) out.line(paint.red(`Nothing is sent: ${storeLost.message}`));

@@ -54,7 +54,7 @@ export class NumberBlocks implements Numbers {
     return range.next;
   }
 
-  /** Takes the next blocks before the present ones are used up. A failure is one of the connection, which ends everything. */
+  /** Takes the next blocks before the present ones are used up. After a failure the next number asks again; a lost connection ends everything. */
   #ask(): void {
     if (this.#asking) return;
     this.#asking = true;
@@ -64,7 +64,9 @@ export class NumberBlocks implements Numbers {
         this.#rows.push(rows);
         this.#asking = false;
       },
-      () => undefined,
+      () => {
+        this.#asking = false;
+      },
     );
   }
 

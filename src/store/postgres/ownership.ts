@@ -52,7 +52,7 @@ export async function takeStore(connection: PostgresConnection, schema: string, 
   const owner = await ownerOf(connection, schema);
   if (standBy === undefined)
     throw new Retryable("store_in_use", `another runtime has the store: ${owner}`, {
-      hint: "give orders on its machine, or stop it first; retinue run stands by and takes over when it ends",
+      hint: "it goes on: give the order on its machine, in its folder; retinue run stands by and takes over when it ends",
     });
   standBy.waiting(owner);
   const stop = (): void => void connection.close();

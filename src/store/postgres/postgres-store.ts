@@ -4,7 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import type { PostgresAddress } from "../../config/postgres-address.ts";
+import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
+import { Misconfigured } from "../../core/errors.ts";
 import type { Handle, KeyId } from "../../core/ids.ts";
 import { readVersion } from "../../core/version.ts";
 import type { Row } from "../sqlite/columns.ts";
@@ -30,6 +31,8 @@ export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | 
   readonly address: PostgresAddress;
   /** Waits while another process has the store. Default: it is refused. */
   readonly standBy?: StandBy;
+  /** A query must not create a store: it is refused where there is none (`store_missing`). */
+  readonly mustExist?: boolean;
   /** Time after which the server ends the session of a process that is silent. Default 16 s. */
   readonly sessionTimeoutMs?: number;
 }
@@ -42,6 +45,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const connection = await openConnection({ address, purpose: "writer", settings: writerSettings(times) });
   try {
     await checkServer(connection, address, () => openConnection({ address, purpose: "check" }));
+    if (options.mustExist === true) await requireTables(connection, address);
     await migratePostgres(connection, schema);
     if (readOnly !== undefined) return await openForReading(connection, options);
     await takeStore(connection, schema, standBy);
@@ -50,6 +54,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await connection.close();
     throw error;
   }
+}
+
+async function requireTables(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
+  const [row] = await connection.query({ text: "SELECT to_regclass($1) AS found", values: [`${address.schema}.migration`] });
+  if (row?.["found"] !== null) return;
+  throw new Misconfigured("store_missing", `there is no store yet in the schema ${address.schema} of ${placeOf(address)}`, {
+    hint: "start one with retinue run, or correct RETINUE_STORE",
+  });
 }
 
 async function openOwned(connection: PostgresConnection, options: PostgresStoreOptions, times: SessionTimes): Promise<Store> {
