@@ -88,8 +88,8 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const access = createAccess({ settings, clock, ended: options.ended, port: () => portOf(app) });
   app.get("/healthz", () => ({ ok: true }));
   app.get("/readyz", (_request, reply) => {
-    const readiness = readinessOf(runtime);
-    return reply.code(readiness.ready ? 200 : 503).send(readiness);
+    const { ready, reasons } = readinessOf(runtime); // the rest is for whoever holds a token
+    return reply.code(ready ? 200 : 503).send({ ready, reasons });
   });
   app.get("/metrics", async (request, reply) => {
     await access.visitorOf(request);
@@ -126,8 +126,8 @@ function createApp({ tls, url }: ConsoleSettings): FastifyInstance {
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: true,
-    // Only a stated proxy names its clients; else anybody could choose the address that is slowed.
-    ...(url === undefined ? {} : { trustProxy: INNER_PEERS }),
+    // Only a stated proxy names its clients; else anybody could choose the address that is slowed. With files of its own there is none.
+    ...(url === undefined || tls !== undefined ? {} : { trustProxy: INNER_PEERS }),
     serverFactory: (handler) => createListener(handler, tls),
   });
   app.removeAllContentTypeParsers();

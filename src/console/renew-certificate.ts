@@ -57,5 +57,14 @@ export function keepCertificate({ files, server, clock, onError }: RenewalOption
 
 /** A pair half of which is renewed is looked at again once the other half is. */
 function versionOf({ cert, key }: TlsFiles): string {
-  return [cert, key].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0).join(" ");
+  return [cert, key].map(changedAt).join(" ");
+}
+
+/** 0 for a file that cannot be seen, in a folder that is closed too: reading it says why. */
+function changedAt(file: string): number {
+  try {
+    return statSync(file).mtimeMs;
+  } catch {
+    return 0;
+  }
 }

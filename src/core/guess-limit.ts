@@ -1,7 +1,7 @@
 /**
  * Slows guesses of a token: after a few wrong ones, the attempts of a source are checked one after the other, with a pause between.
  *
- * Nobody is locked out: an attempt with the right token is let in when its turn comes, and the sources of others do not wait.
+ * An attempt with the right token is let in when its turn comes, and other sources do not wait. Of one source so many wait, and no more.
  */
 import { sleep, type Clock } from "./clock.ts";
 import { MINUTE } from "./units.ts";

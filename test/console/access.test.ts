@@ -1,6 +1,8 @@
 /** Who may ask the console: tokens, sessions, hosts, origins and roles, over real HTTP. */
 import { expect, test } from "vitest";
 import { ACTOR, codeOf, consoleDesk, TOKEN, VIEWER } from "../harness/console-desk.ts";
+import { folder } from "../harness/process.ts";
+import { tlsFiles } from "../harness/tls-files.ts";
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
@@ -105,9 +107,13 @@ test("after many wrong tokens the right one is let in", async () => {
   expect((await login()).csrf).not.toBe("");
 });
 
-test("without a stated proxy nobody chooses the address that is slowed", async () => {
-  const { ask } = await consoleDesk();
-  const guess = (i: number) => ask("/api/session", { headers: { "x-forwarded-for": `8.8.8.${i}` }, body: { token: "guess" } });
-  const answers = await Promise.all(Array.from({ length: 80 }, (_, i) => guess(i)));
-  expect(answers.map(codeOf)).toContain("logins_slowed");
-});
+test.for(["nothing before it", "files of its own for TLS, and an address"])(
+  "a console with %s believes nobody who chooses the address that is slowed",
+  async (what, context) => {
+    const own = { tls: tlsFiles(folder(context)), url: new URL("https://console.example.com") };
+    const { ask } = await consoleDesk(undefined, what.startsWith("files") ? own : {});
+    const guess = (i: number) => ask("/api/session", { headers: { "x-forwarded-for": `8.8.8.${i}` }, body: { token: "guess" } });
+    const answers = await Promise.all(Array.from({ length: 80 }, (_, i) => guess(i)));
+    expect(answers.map(codeOf)).toContain("logins_slowed");
+  },
+);
