@@ -67,7 +67,8 @@ export function createAccess({ settings, clock, ended, port }: AccessOptions): A
 
   const visitorOf = async (request: Asking): Promise<Visitor> => {
     const { authorization, cookie } = request.headers;
-    if (authorization !== undefined) {
+    // The password that a proxy asks for is its own matter.
+    if (authorization !== undefined && /^bearer\b/i.test(authorization)) {
       const { who } = await byToken(request, bearerIn(authorization) ?? "");
       return { who, role: roleOf(who) };
     }

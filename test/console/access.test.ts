@@ -77,6 +77,17 @@ test.each([
   expect((await store.stops()).pauses).toEqual([]);
 });
 
+test("a password that a proxy asks for does not stand in the way of a session, and is no guess of a token", async () => {
+  const { ask, login } = await consoleDesk();
+  const { cookie, csrf } = await login();
+  const authorization = "Basic cHJveHk6cGFzc3dvcmQ=";
+  expect((await ask("/api/session", { headers: { cookie, authorization } })).status).toBe(200);
+  expect((await ask("/api/needs", { headers: { cookie, authorization } })).status).toBe(200);
+  const forged = { cookie, authorization, "x-csrf-token": `${csrf}x` };
+  expect(codeOf(await ask("/api/orders/pause", { headers: forged, body: {} }))).toBe("csrf_wrong");
+  expect((await ask("/api/needs", { headers: { authorization } })).status).toBe(401);
+});
+
 test("a login from another host or origin is refused before its token is looked at", async () => {
   const { ask } = await consoleDesk();
   const from = (headers: { readonly [name: string]: string }) => ask("/api/session", { headers, body: { token: TOKEN } });
