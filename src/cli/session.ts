@@ -12,7 +12,6 @@ import { openSurfaces } from "../console/open-interfaces.ts";
 import { createGuardian } from "../guardian/guardian.ts";
 import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
 import { showRunning, type SpecialistShown } from "../guardian/status.ts";
-import type { StandBy } from "../store/postgres/ownership.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import type { Place } from "./frame.ts";
@@ -104,26 +103,10 @@ export function launchOn(
     scrubber,
     announcer,
     onLost,
-    // What a person waits for is refused at once.
-    ...(options.passive === true || options.writes === "refuse" ? {} : { standBy: standByOf(stage) }),
     capturesPrints: prints !== undefined,
     ...defined({ variables }),
     ...options,
   });
-}
-
-/** Another process has the store: this one says so once, and takes over when that ends. */
-function standByOf({ context: { out, clock }, lifetime }: Stage): StandBy {
-  const ended = new AbortController();
-  void lifetime.asked.then(() => ended.abort());
-  return {
-    signal: ended.signal,
-    waiting: (owner) =>
-      out.progress(
-        { type: "standby", at: clock.now(), owner },
-        `${owner} works on this store: this process stands by, and takes over when it ends`,
-      ),
-  };
 }
 
 export interface Ended {

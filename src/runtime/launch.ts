@@ -27,7 +27,6 @@ import { MEMORY } from "../store/sqlite/database.ts";
 import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import { openStore } from "../store/open-store.ts";
-import type { StandBy } from "../store/postgres/ownership.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepHalts } from "./keep-halts.ts";
@@ -70,8 +69,6 @@ export interface LaunchOptions {
   readonly variables?: SharedVariables;
   /** Text that definitions print in threads goes to the log, as `capturePrints` does for this one. */
   readonly capturesPrints?: boolean;
-  /** For a store on a server that another process has. Default: it is refused. */
-  readonly standBy?: StandBy;
   /** Called when the store can no longer be written: nothing is sent from then on. */
   readonly onLost?: (error: Fatal) => void;
 }
@@ -166,7 +163,6 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     zone: () => config.guardian.zone,
     lateLandingMs: profile.timing.lateLandingMs,
     readsBeside: options.passive !== true,
-    ...defined({ standBy: options.standBy }),
     // A commit that nothing awaits may be lost, so the runtime is informed.
     onLost: (error) => {
       runtime?.storeLost(error);

@@ -1,4 +1,4 @@
-/** Numbers of facts and rows: a process takes them from blocks that it has alone. Blocks are given upwards, so a later owner's are higher. */
+/** Numbers of facts and rows: a holder takes them from blocks that it has alone. Blocks are given upwards, so a later holder's are higher. */
 import { Fatal } from "../../core/errors.ts";
 import type { Numbers } from "../sqlite/numbers.ts";
 import type { PostgresConnection } from "./open-connection.ts";
@@ -27,9 +27,10 @@ export class NumberBlocks implements Numbers {
     [this.#facts, this.#rows] = [[await this.#block()], [await this.#block()]];
   }
 
-  /** The number before the first fact. */
-  get before(): number {
-    return (this.#facts[0]?.next ?? 1) - 1;
+  /** The numbers before the first fact, and before the first row. */
+  get before(): { readonly facts: number; readonly rows: number } {
+    const before = (ranges: readonly Range[]): number => (ranges[0]?.next ?? 1) - 1;
+    return { facts: before(this.#facts), rows: before(this.#rows) };
   }
 
   fact(last: number): number {

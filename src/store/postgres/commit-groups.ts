@@ -10,7 +10,7 @@ import type { RowChanges, TableShape } from "../sqlite/row-changes.ts";
 import type { WorkingCopy } from "../sqlite/working-copy.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { Heard, type SessionTimes } from "./ownership.ts";
-import { FACT_TABLES, ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
+import { FACT_TABLES, NO_SHARD, ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
 
 export interface CommitGroupOptions {
   readonly connection: PostgresConnection;
@@ -18,8 +18,8 @@ export interface CommitGroupOptions {
   readonly clock: Clock;
   readonly shards: ShardMap;
   readonly times: SessionTimes;
-  /** The number of this process. */
-  readonly process: number;
+  /** The number of this holder. */
+  readonly holder: number;
   /** The schema of the tables, as an identifier. */
   readonly schema: string;
 }
@@ -28,8 +28,8 @@ export interface CommitGroupOptions {
 const UNAWAITED_MS = 20;
 /** Prepared statements of one connection: one for each set of tables that changed together. */
 const MOST_PREPARED = 200;
-/** A column of every group: counts the statements of a process, so that a lost answer can be read back. */
-const COUNT = "UPDATE @.process SET commits = $1 WHERE number = $2";
+/** A column of every group: counts the statements of a holder, so that a lost answer can be read back. */
+const COUNT = "UPDATE @.holder SET commits = $1 WHERE number = $2";
 
 type Cell = Row[string];
 
@@ -112,8 +112,8 @@ export class CommitGroups {
   }
 
   async #store(): Promise<void> {
-    const { copy, process } = this.#options;
-    await this.#ask(this.#statement(copy.takeChanges(), [++this.#count, process]));
+    const { copy, holder } = this.#options;
+    await this.#ask(this.#statement(copy.takeChanges(), [++this.#count, holder]));
   }
 
   #lose(cause: unknown): Fatal {
@@ -162,31 +162,42 @@ export class CommitGroups {
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
     if (this.#texts.size >= MOST_PREPARED) return { text: write() };
-    const made = { text: write(), name: `group ${this.#texts.size}` };
+    const made = { text: write(), name: `group ${this.#options.holder} ${this.#texts.size}` };
     this.#texts.set(key, made);
     return made;
   }
 
   #placed(table: string, row: Row): Record<string, Cell | string> {
-    const { shards, copy, process } = this.#options;
+    const { shards, copy, holder } = this.#options;
     const place = ROW_PLACES[table];
     if (place === "all") return row;
-    if (place === "process") {
+    if (place === "holder") {
       const { one: _one, ...rest } = row;
-      return { process, ...rest };
+      return { holder, ...rest };
     }
     const shard = shardOf(table, row, shards, (name, other) => copy.specialistOf(name, other));
     if (shard === undefined) throw new Fatal("store_damaged", `the shard of a row of ${table} is unknown`);
-    return { shard, ...row };
+    return table === ACCOUNTS ? { shard, holder: shard === NO_SHARD ? holder : 0, ...row } : { shard, ...row };
   }
 }
 
+/** The table with a part of the Guardian's account for each holder. */
+const ACCOUNTS = "spend_row";
+
 /** Columns that the table has in PostgreSQL. */
 export function columnsOf({ name, columns, key }: TableShape): { readonly columns: readonly string[]; readonly key: readonly string[] } {
-  const place = ROW_PLACES[name];
-  if (place === "all") return { columns, key };
-  if (place === "process") return { columns: ["process", ...columns.filter((column) => column !== "one")], key: ["process"] };
-  return { columns: ["shard", ...columns], key: ["shard", ...key] };
+  switch (ROW_PLACES[name]) {
+    case "all":
+      return { columns, key };
+    case "holder":
+      return { columns: ["holder", ...columns.filter((column) => column !== "one")], key: ["holder"] };
+    case "home":
+      return { columns: ["shard", ...columns], key };
+    default: {
+      const places = name === ACCOUNTS ? ["shard", "holder"] : ["shard"];
+      return { columns: [...places, ...columns], key: [...places, ...key] };
+    }
+  }
 }
 
 function upsert(shape: TableShape, number: string): string {

@@ -1,11 +1,13 @@
 /**
- * The process that works on a store: the one that holds its advisory lock, on the connection that writes. PostgreSQL frees the lock when
- * that connection ends, and with it nothing more can be written: so a process that lost the store cannot act on it, whatever its clock says.
+ * Ownership of shards: a session advisory lock for each, on the connection that writes. PostgreSQL frees the locks when that connection
+ * ends, and with it nothing more can be written: so a process that lost its shards cannot act on them, whatever its clock says.
  */
 import type { Clock } from "../../core/clock.ts";
-import { Retryable } from "../../core/errors.ts";
 import { SECOND } from "../../core/units.ts";
 import type { PostgresConnection } from "./open-connection.ts";
+
+export const SHARDS = 1_024;
+export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 /** The server ends a session that is silent for this long: its process is gone, or stopped. */
 export const SESSION_TIMEOUT_MS = 16 * SECOND;
@@ -15,7 +17,7 @@ export interface SessionTimes {
   readonly timeoutMs: number;
   /** A process that is idle sends a statement this often. */
   readonly aliveMs: number;
-  /** Nothing leaves later than this after the last statement that the server answered: another process may have the store soon after. */
+  /** Nothing leaves later than this after the last statement that the server answered: another process may have the shards soon after. */
   readonly currentMs: number;
 }
 
@@ -36,39 +38,17 @@ export function writerSettings({ timeoutMs }: SessionTimes): Readonly<Record<str
   };
 }
 
-/** How a process waits for a store that another one has. */
-export interface StandBy {
-  /** Called once when the wait begins. */
-  readonly waiting: (owner: string) => void;
-  /** Ends the wait, which then throws. */
-  readonly signal: AbortSignal;
-}
+/** The first of the two numbers of our locks: of the shards of a schema, and of its living processes. `$1` is the schema. */
+export const SHARD_LOCKS = "hashtext('retinue shards ' || $1)";
+export const PROCESS_LOCKS = "hashtext('retinue processes ' || $1)";
 
-/** Takes the store. Throws `Retryable` (`store_in_use`) if another process has it and this one does not stand by. */
-export async function takeStore(connection: PostgresConnection, schema: string, standBy: StandBy | undefined): Promise<void> {
-  const lock = `hashtextextended('retinue store ' || $1, 0)`;
-  const [row] = await connection.query({ text: `SELECT pg_try_advisory_lock(${lock}) AS got`, values: [schema] });
-  if (row?.["got"] === true) return;
-  const owner = await ownerOf(connection, schema);
-  if (standBy === undefined)
-    throw new Retryable("store_in_use", `another runtime has the store: ${owner}`, {
-      hint: "it goes on: give the order on its machine, in its folder; retinue run stands by and takes over when it ends",
-    });
-  standBy.waiting(owner);
-  const stop = (): void => void connection.close();
-  if (standBy.signal.aborted) stop();
-  else standBy.signal.addEventListener("abort", stop, { once: true });
-  try {
-    // No polling: the server wakes it when the lock is free.
-    await connection.query({ text: `SELECT pg_advisory_lock(${lock})`, values: [schema] });
-  } finally {
-    standBy.signal.removeEventListener("abort", stop);
-  }
-}
-
-async function ownerOf(connection: PostgresConnection, schema: string): Promise<string> {
-  const [row] = await connection.query({ text: `SELECT name, started_at FROM ${schema}.process ORDER BY number DESC LIMIT 1` });
-  return row === undefined ? "it has just started" : `${String(row["name"])}, since ${new Date(Number(row["started_at"])).toISOString()}`;
+/** Takes those of the shards that are free. Returns them. */
+export async function takeShards(connection: PostgresConnection, schema: string, wanted: readonly number[]): Promise<readonly number[]> {
+  const rows = await connection.query({
+    text: `SELECT shard FROM unnest($2::int[]) AS shard WHERE pg_try_advisory_lock(${SHARD_LOCKS}, shard) ORDER BY shard`,
+    values: [schema, wanted],
+  });
+  return rows.map(({ shard }) => Number(shard));
 }
 
 /** The last time at which the server knew of this process, by two clocks: one of them may stand still while the process is stopped. */

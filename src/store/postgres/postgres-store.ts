@@ -1,55 +1,92 @@
 /**
  * The store in PostgreSQL: the store of one process, whose file is a working copy and whose disk is the server. Every decision is made as on
  * one machine, in memory and rows of the copy; what a commit changed goes to the server before anything outside relies on it.
+ *
+ * A store has all shards or some: several stores, of one process or of many, are the whole together. It is a *holder* of its shards, with one
+ * connection that writes. A holder that ends in order leaves nothing behind that a start has to read again; one that is lost leaves facts
+ * after its mark, which the next holder folds first.
  */
-import { createHash } from "node:crypto";
-import { hostname } from "node:os";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
-import { Misconfigured } from "../../core/errors.ts";
-import type { Handle, KeyId } from "../../core/ids.ts";
-import { readVersion } from "../../core/version.ts";
-import type { Row } from "../sqlite/columns.ts";
+import { Misconfigured, Retryable } from "../../core/errors.ts";
 import { MEMORY } from "../sqlite/database.ts";
 import { COPIED_AT } from "../sqlite/restore-detection.ts";
 import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
-import { openWorkingCopy, type WorkingCopy } from "../sqlite/working-copy.ts";
+import { openWorkingCopy } from "../sqlite/working-copy.ts";
 import type { Store } from "../store.ts";
 import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
-import { columnsOf, CommitGroups } from "./commit-groups.ts";
-import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
-import { sessionTimes, takeStore, writerSettings, type SessionTimes, type StandBy } from "./ownership.ts";
-import { ROW_PLACES, type ShardMap } from "./row-places.ts";
+import { CommitGroups } from "./commit-groups.ts";
+import { openConnection, type PostgresConnection } from "./open-connection.ts";
+import { ALL_SHARDS, sessionTimes, takeShards, writerSettings, type SessionTimes } from "./ownership.ts";
+import { loadRows } from "./load-rows.ts";
 import { migratePostgres } from "./postgres-schema.ts";
-
-const SHARDS = 1_024;
-/** The name of the server's identity among the metadata. */
-const SERVER = "server";
+import { endHolder, groupsOf, noteServer, registerHolder, type HolderGroup } from "./holders.ts";
+import { shardMap } from "./shard-map.ts";
 
 export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | "database" | "numbers" | "blocking"> {
   readonly address: PostgresAddress;
-  /** Waits while another process has the store. Default: it is refused. */
-  readonly standBy?: StandBy;
+  /** Takes those of these shards that are free. Default: all shards, and it is refused if one is not free. */
+  readonly shards?: readonly number[];
+  /** The number of this process in the fleet. Default 0: it is in none. */
+  readonly process?: number;
   /** A query must not create a store: it is refused where there is none (`store_missing`). */
   readonly mustExist?: boolean;
   /** Time after which the server ends the session of a process that is silent. Default 16 s. */
   readonly sessionTimeoutMs?: number;
 }
 
-/** Throws `Retryable` or `Misconfigured` if the server cannot be used, and `Retryable` (`store_in_use`) while another process has the store. */
+/** A store of some shards. */
+export interface HeldStore {
+  readonly store: Store;
+  readonly shards: readonly number[];
+}
+
+/** Throws `Retryable` or `Misconfigured` if the server cannot be used, and `Retryable` (`store_in_use`) while another process has shards of it. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { address, readOnly, standBy } = options;
-  const { schema } = address;
+  const { address, readOnly } = options;
+  if (readOnly !== undefined) return openForReading(options);
+  const held = await openShards(options);
+  if (held !== undefined && held.shards.length === ALL_SHARDS.length) return held.store;
+  await held?.store.close();
+  throw new Retryable("store_in_use", `another runtime has the store: ${await ownersOf(options)}`, {
+    hint: `give the order in the project of a running process, or end the processes first: retinue fleet lists those on ${placeOf(address)}`,
+  });
+}
+
+/** Opens those of the shards that are free; undefined if none is. Throws as `openPostgresStore` does. */
+export async function openShards(options: PostgresStoreOptions): Promise<HeldStore | undefined> {
+  const { address, shards: wanted = ALL_SHARDS } = options;
   const times = sessionTimes(options.sessionTimeoutMs);
+  const connection = await prepareServer(options, times);
+  try {
+    const shards = await takeShards(connection, address.schema, wanted);
+    if (shards.length === 0) {
+      await connection.close();
+      return undefined;
+    }
+    for (const group of await groupsOf(connection, address.schema, shards))
+      if (!group.isClosed) await fold({ connection, group, options, times });
+    const [group] = await groupsOf(connection, address.schema, shards);
+    if (group === undefined) throw new Retryable("store_in_use", "a shard has changed hands meanwhile");
+    const store = await openHolder({ connection, group, options, times });
+    return { store, shards };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function prepareServer(options: PostgresStoreOptions, times: SessionTimes): Promise<PostgresConnection> {
+  const { address, mustExist } = options;
   const connection = await openConnection({ address, purpose: "writer", settings: writerSettings(times) });
   try {
     await checkServer(connection, address, () => openConnection({ address, purpose: "check" }));
-    if (options.mustExist === true) await requireTables(connection, address);
-    await migratePostgres(connection, schema);
-    if (readOnly !== undefined) return await openForReading(connection, options);
-    await takeStore(connection, schema, standBy);
-    return await openOwned(connection, options, times);
+    if (mustExist === true) await requireTables(connection, address);
+    await migratePostgres(connection, address.schema);
+    return connection;
   } catch (error) {
     await connection.close();
     throw error;
@@ -64,42 +101,108 @@ async function requireTables(connection: PostgresConnection, address: PostgresAd
   });
 }
 
-async function openOwned(connection: PostgresConnection, options: PostgresStoreOptions, times: SessionTimes): Promise<Store> {
-  const { clock } = options;
-  const { schema, localFile } = options.address;
-  const numbers = new NumberBlocks(connection, schema);
-  await numbers.renew();
-  const process = await register(connection, options);
-  const copy = openWorkingCopy(localFile);
-  const keys = await loadAll(connection, schema, copy, process);
-  const groups = new CommitGroups({ connection, copy, clock, shards: shardMap(keys, copy), times, process, schema });
-  const store = openSqliteStore({
-    ...options,
-    path: MEMORY,
-    database: copy.database({ committed: () => groups.committed(), sync: () => groups.sync(), failure: groups.failure }),
-    numbers,
-  });
+interface Holding {
+  readonly connection: PostgresConnection;
+  readonly group: HolderGroup;
+  readonly options: PostgresStoreOptions;
+  readonly times: SessionTimes;
+}
+
+/** Writes what a lost holder left after its mark. Nothing is decided: open requests stay open, for whoever starts. */
+async function fold(holding: Holding): Promise<void> {
+  const { onLost: _l, onOpened: _o, observe: _f, ...options } = holding.options;
+  const { end } = await openHolding({ ...holding, options }, MEMORY);
+  await end();
+}
+
+async function openHolder(holding: Holding): Promise<Store> {
+  const { connection, options, group } = holding;
+  const { store, end } = await openHolding(holding, options.address.localFile);
   return {
     ...store,
-    requireCurrent: () => groups.requireCurrent(),
+    async recover(...given) {
+      const recovered = await store.recover(...given);
+      await noteServer(connection, options.address.schema, group.shards); // a copy is recognised again until it is recovered
+      return recovered;
+    },
     async close() {
       try {
-        await store.close();
-        await groups.sync();
+        await end();
       } finally {
-        groups.close();
-        copy.close();
         await connection.close();
       }
     },
   };
 }
 
+async function openHolding(
+  { connection, group, options, times }: Holding,
+  file: string,
+): Promise<{ readonly store: Store; readonly end: () => Promise<void> }> {
+  const { clock, address } = options;
+  const { schema } = address;
+  const numbers = new NumberBlocks(connection, schema);
+  await numbers.renew();
+  const holder = await registerHolder(connection, { schema, group, process: options.process ?? 0, now: clock.now(), numbers });
+  const copy = openWorkingCopy(file === MEMORY ? file : ownFile(file, holder));
+  const { keys, placements } = await loadRows(connection, { schema, copy, group, holder, now: clock.now() });
+  if (group.copiedAt !== undefined) copy.load("meta", [{ name: COPIED_AT, value: String(group.copiedAt) }]);
+  const shards = shardMap({ keys, placements, copy, home: group.shards[0] ?? 0 });
+  const groups = new CommitGroups({ connection, copy, clock, shards, times, holder, schema });
+  let isLost = false;
+  const store = openSqliteStore({
+    ...options,
+    path: MEMORY,
+    database: copy.database({ committed: () => groups.committed(), sync: () => groups.sync(), failure: groups.failure }),
+    numbers,
+    onLost(error) {
+      isLost = true;
+      options.onLost?.(error);
+    },
+  });
+  return {
+    store: { ...store, requireCurrent: () => groups.requireCurrent() },
+    async end() {
+      try {
+        await store.close();
+        await groups.sync();
+        if (!isLost) await endHolder(connection, schema, holder, clock.now());
+      } finally {
+        groups.close();
+        copy.close();
+      }
+    },
+  };
+}
+
+/** The file of a working copy. Removes those of processes that are gone. */
+function ownFile(file: string, holder: number): string {
+  for (const name of existsSync(dirname(file)) ? readdirSync(dirname(file)) : []) {
+    const [, pid] = name.startsWith(basename(file)) ? (/^-(\d+)-\d+/.exec(name.slice(basename(file).length)) ?? []) : [];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(dirname(file), name), { force: true });
+  }
+  return `${file}-${process.pid}-${holder}`;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM"; // another user's
+  }
+}
+
 /** The rows of now, in a copy that takes no writes. */
-async function openForReading(connection: PostgresConnection, options: PostgresStoreOptions): Promise<Store> {
+async function openForReading(options: PostgresStoreOptions): Promise<Store> {
+  const { address, clock } = options;
+  const connection = await prepareServer(options, sessionTimes());
   const copy = openWorkingCopy(MEMORY);
-  await loadAll(connection, options.address.schema, copy, undefined);
-  await connection.close();
+  try {
+    const group = { shards: ALL_SHARDS, holders: [], isClosed: false, copiedAt: undefined };
+    await loadRows(connection, { schema: address.schema, copy, group, holder: undefined, now: clock.now() });
+  } finally {
+    await connection.close();
+  }
   const store = openSqliteStore({ ...options, path: MEMORY, database: { ...copy.asRead(), isCopy: true } });
   return {
     ...store,
@@ -110,97 +213,20 @@ async function openForReading(connection: PostgresConnection, options: PostgresS
   };
 }
 
-/** Adds this process, which goes on where the last one ended. */
-async function register(connection: PostgresConnection, { address: { schema }, clock }: PostgresStoreOptions): Promise<number> {
-  const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
-  const [row] = await q("SELECT nextval('@.process_number') AS number");
-  const number = Number(row?.["number"]);
-  await q("BEGIN");
-  const name = `${hostname()}:${process.pid}`;
-  await q("INSERT INTO @.process (number, name, version, started_at) VALUES ($1, $2, $3, $4)", [number, name, readVersion(), clock.now()]);
-  for (const [table, columns, first] of [
-    ["mark", "seq, quota", "0, 0"],
-    ["rolled_up", "facts, entries", "0, 0"],
-  ] as const)
-    await q(
-      `INSERT INTO @.${table} (process, ${columns})
-       SELECT $1, ${columns} FROM (SELECT process, ${columns} FROM @.${table} UNION ALL SELECT 0, ${first} ORDER BY 1 DESC LIMIT 1) AS last`,
-      [number],
+/** The processes that have shards now, by name. */
+async function ownersOf({ address }: PostgresStoreOptions): Promise<string> {
+  const connection = await openConnection({ address, purpose: "check" });
+  try {
+    const rows = await connection.query({
+      text: `SELECT DISTINCT coalesce(p.name, 'a command') AS name, p.started_at FROM ${address.schema}.holder h
+        JOIN pg_stat_activity a ON a.pid = h.backend LEFT JOIN ${address.schema}.process p ON p.number = h.process
+        WHERE h.closed_at IS NULL AND a.application_name = 'retinue writer' ORDER BY 1`,
+    });
+    const names = rows.map(({ name, started_at: at }) =>
+      at === null ? String(name) : `${String(name)}, since ${new Date(Number(at)).toISOString()}`,
     );
-  await q("UPDATE @.shard SET process = $1, since = $2", [number, clock.now()]);
-  await noteServer(q);
-  await q("COMMIT");
-  return number;
-}
-
-type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly PostgresRow[]>;
-
-/**
- * Another server, or another history of this one, is a copy: a promoted replica may lack the last commits, and a restored backup does. What
- * was done since the last time that its rows know of is then in doubt, as in a copied file.
- */
-async function noteServer(q: Ask): Promise<void> {
-  const [now] = await q(
-    "SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' || (SELECT timeline_id FROM pg_control_checkpoint()) AS name",
-  );
-  const [known] = await q("SELECT value FROM @.meta WHERE name = $1", [SERVER]);
-  if (known !== undefined && known["value"] !== now?.["name"]) {
-    const [last] = await q("SELECT max(seen_at)::bigint AS at FROM @.ledger_time");
-    await q("INSERT INTO @.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [
-      COPIED_AT,
-      String(Number(last?.["at"] ?? 0)),
-    ]);
+    return names.length === 0 ? "it has just started" : names.join("; ");
+  } finally {
+    await connection.close();
   }
-  await q("INSERT INTO @.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [
-    SERVER,
-    now?.["name"],
-  ]);
-}
-
-/** Loads all rows, those of the last process where each has its own. Returns the shards of keys. */
-async function loadAll(
-  connection: PostgresConnection,
-  schema: string,
-  copy: WorkingCopy,
-  process: number | undefined,
-): Promise<Map<KeyId, number>> {
-  const keys = new Map<KeyId, number>();
-  // Counts of intents are rows of their own, written over those that the intents' rows make.
-  for (const shape of copy.shapes.toSorted((a, b) => Number(a.name === "intent_count") - Number(b.name === "intent_count"))) {
-    const { name } = shape;
-    const own = ROW_PLACES[name] === "process";
-    const where = own ? ` WHERE process = (SELECT max(process) FROM ${schema}.${name} WHERE process <= $1)` : "";
-    const text = `SELECT ${columnsOf(shape).columns.join(", ")} FROM ${schema}.${name}${where}`;
-    const rows = await connection.query({ text, values: own ? [process ?? Number.MAX_SAFE_INTEGER] : [] });
-    if (name === "quota_key") for (const row of rows) keys.set(String(row["key_id"]) as KeyId, Number(row["shard"]));
-    copy.load(
-      name,
-      rows.map((row) => (own ? { one: 1, ...row } : row) as Row),
-    );
-  }
-  return keys;
-}
-
-function shardMap(keys: Map<KeyId, number>, copy: WorkingCopy): ShardMap {
-  return {
-    guardian: 0,
-    ofSpecialist: hashed,
-    ofKey(key) {
-      const known = keys.get(key);
-      if (known !== undefined) return known;
-      const shard = hashed(copy.holderOf(key) ?? key);
-      keys.set(key, shard);
-      return shard;
-    },
-  };
-}
-
-const shardsByName = new Map<string, number>();
-
-function hashed(name: Handle | KeyId): number {
-  const known = shardsByName.get(name);
-  if (known !== undefined) return known;
-  const shard = createHash("sha256").update(name).digest().readUInt16BE(0) % SHARDS;
-  if (shardsByName.size < 100_000) shardsByName.set(name, shard);
-  return shard;
 }

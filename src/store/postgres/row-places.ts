@@ -4,10 +4,10 @@ import type { Row } from "../sqlite/columns.ts";
 import { asHandle, type Handle, type KeyId } from "../../core/ids.ts";
 
 /**
- * `process`: one row for each process. `all`: rows of the whole store. Otherwise rows of one shard, by a column that names its specialist or
- * key, by a scope of money, or by another row.
+ * `holder`: one row for each holder of shards. `all`: rows of the whole store. `home`: rows of any one shard of the holder that made them.
+ * Otherwise rows of one shard, by a column that names its specialist or key, by a scope of money, or by another row.
  */
-export type RowPlace = "process" | "all" | "scope" | "other" | { readonly specialist: string } | { readonly key: string };
+export type RowPlace = "holder" | "all" | "home" | "scope" | "other" | { readonly specialist: string } | { readonly key: string };
 
 const BY_SPECIALIST = { specialist: "specialist" } as const;
 const BY_KEY = { key: "key_id" } as const;
@@ -22,13 +22,13 @@ export const ROW_PLACES: { readonly [table: string]: RowPlace } = {
   delivery_count: BY_SPECIALIST,
   event: BY_SPECIALIST,
   event_of: BY_SPECIALIST,
-  guardian_order: "all",
+  guardian_order: "home",
   hold: BY_SPECIALIST,
   intent: BY_SPECIALIST,
   intent_count: BY_SPECIALIST,
-  ledger_time: "process",
+  ledger_time: "holder",
   limited_use: BY_KEY,
-  mark: "process",
+  mark: "holder",
   meta: "all",
   money_hour: BY_SPECIALIST,
   open: "other",
@@ -36,7 +36,7 @@ export const ROW_PLACES: { readonly [table: string]: RowPlace } = {
   quota_cell: BY_KEY,
   quota_key: BY_KEY,
   registration: BY_SPECIALIST,
-  rolled_up: "process",
+  rolled_up: "holder",
   run: BY_SPECIALIST,
   source: BY_SPECIALIST,
   specialist: { specialist: "handle" },
@@ -54,13 +54,15 @@ export const ROW_PLACES: { readonly [table: string]: RowPlace } = {
 /** Tables whose rows are inserted once and never changed. */
 export const FACT_TABLES: ReadonlySet<string> = new Set(["answer", "attempt", "change", "event", "run", "spend_entry"]);
 
+/** The shard of the Guardian's account, to which every holder adds. */
+export const NO_SHARD = -1;
 const OWN = scopeOf(asHandle(""));
 
 export interface ShardMap {
   ofSpecialist(handle: Handle): number;
   ofKey(key: KeyId): number;
-  /** The shard whose rows hold this process's part of the Guardian's money. */
-  readonly guardian: number;
+  /** The shard of rows that belong to no specialist. */
+  readonly home: number;
 }
 
 /** The shard of a row; undefined if it has none, or nobody knows. */
@@ -71,10 +73,11 @@ export function shardOf(
   other: (table: string, row: Row) => Handle | undefined,
 ): number | undefined {
   const place = ROW_PLACES[table];
-  if (place === undefined || place === "process" || place === "all") return undefined;
+  if (place === undefined || place === "holder" || place === "all") return undefined;
+  if (place === "home") return shards.home;
   if (place === "scope") {
     const scope = String(row["scope"]);
-    return scope === GUARDIAN ? shards.guardian : shards.ofSpecialist(asHandle(scope.slice(OWN.length)));
+    return scope === GUARDIAN ? NO_SHARD : shards.ofSpecialist(asHandle(scope.slice(OWN.length)));
   }
   if (place === "other") {
     const handle = other(table, row);

@@ -46,6 +46,8 @@ export interface RollUp {
   readonly left: number;
   /** Adds the oldest of them, at most {@link BATCH}, inside a transaction the caller owns. */
   readonly roll: () => void;
+  /** Adds all of them, inside a transaction the caller owns. */
+  readonly rollAll: () => void;
   /** Forgets sums past their age, at most those of one hour, inside a transaction the caller owns. */
   prune(now: number): number;
 }
@@ -78,19 +80,24 @@ export function createRollUp(db: DatabaseSync, present: Present): RollUp {
   );
   const row = rolled.get() ?? {};
   let [last, paid] = [numberOf(row, "facts"), numberOf(row, "entries")];
+  const roll = (): void => {
+    const first = next.get(last)?.["seq"];
+    const to = typeof first === "number" ? Math.min(first - 1 + BATCH, present.last) : present.last;
+    const entry = lastEntry.get(paid)?.["seq"];
+    const paidTo = typeof entry === "number" ? entry : paid;
+    for (const add of facts) add.run(last, to);
+    if (paidTo > paid) money.run(paid, paidTo);
+    move.run(to, paidTo);
+    [last, paid] = [to, paidTo];
+  };
   return {
     get left() {
       return present.last - last;
     },
-    roll() {
-      const first = next.get(last)?.["seq"];
-      const to = typeof first === "number" ? Math.min(first - 1 + BATCH, present.last) : present.last;
-      const entry = lastEntry.get(paid)?.["seq"];
-      const paidTo = typeof entry === "number" ? entry : paid;
-      for (const add of facts) add.run(last, to);
-      if (paidTo > paid) money.run(paid, paidTo);
-      move.run(to, paidTo);
-      [last, paid] = [to, paidTo];
+    roll,
+    rollAll() {
+      do roll();
+      while (last < present.last || typeof lastEntry.get(paid)?.["seq"] === "number");
     },
     prune: (now) => forget.reduce((sum, one) => sum + Number(one.run(Math.floor((now - HOURS_KEPT_MS) / HOUR)).changes), 0),
   };

@@ -21,6 +21,7 @@ import { createOrders } from "./orders.ts";
 import { createPeopleReads, createReadTable, readIn, type Read } from "./people-reads.ts";
 import { createPrune } from "./prune.ts";
 import { Reader } from "./reader.ts";
+import { OWN_NUMBERS } from "./numbers.ts";
 import { BATCH, createRollUp } from "./roll-up.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
 import { createChanges, createOutbox, type Changes } from "./outbox.ts";
@@ -179,7 +180,7 @@ interface LifeParts {
 
 /** Recovery, roll-ups, pruning and closing. */
 function createLife(
-  { db, path, present, log, quota, restored, dues, commits, folding, spending, guardian, close }: Foundation,
+  { db, path, numbers, present, log, quota, restored, dues, commits, folding, spending, guardian, close }: Foundation,
   { inbox, deliveries: { pruneDeliveries }, reader }: LifeParts,
   { clock, ledger }: SqliteStoreOptions,
 ): Pick<Store, "recover" | "rollUp" | "prune" | "requireCurrent" | "close"> {
@@ -222,6 +223,7 @@ function createLife(
         if (commits.lost) return;
         inbox.endUnbegun(unrecovered, clock.now());
         commits.add(folding.fold);
+        if (numbers !== OWN_NUMBERS) commits.add(rolling.rollAll); // the next store may have other rows beside them
         await commits.synced(); // queued writes come first
       } finally {
         await close();

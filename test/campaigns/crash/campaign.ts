@@ -19,7 +19,7 @@ import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import type { ReportedGap } from "../../../src/simulation/oracle-gaps.ts";
 import { parseStoreAddress } from "../../../src/config/store-address.ts";
-import { openStore } from "../../../src/store/open-store.ts";
+import { openWhenFree } from "./open-when-free.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { DriverReport, DriverSettings } from "./driver.ts";
 import { forgetfulDisk, type ForgetfulDiskOptions } from "./forgetful-disk.ts";
@@ -27,7 +27,7 @@ import { begin, type Life } from "./life.ts";
 import { NO_FAULTS, openProxy, type FaultProxy, type Mishaps, type ProxyFaults } from "./proxy.ts";
 import { talk, type Talk } from "./talk.ts";
 import { judge, type Verdict } from "./verdict.ts";
-import { HANDLES, PATIENT, SESSION_TIMEOUT_MS, TIMING } from "./victim.ts";
+import { HANDLES, SESSION_TIMEOUT_MS, TIMING } from "./victim.ts";
 
 export interface CampaignOptions {
   readonly kills: number;
@@ -312,7 +312,7 @@ function countOf(words: readonly string[]): { readonly [word: string]: number } 
 }
 
 async function withStore<T>({ store: address, folder }: DriverSettings, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(parseStoreAddress(address, folder), { clock: systemClock(), random: seededRandom(1), standBy: PATIENT });
+  const store = await openWhenFree(parseStoreAddress(address, folder), { clock: systemClock(), random: seededRandom(1) });
   try {
     return await work(store);
   } finally {

@@ -13,9 +13,9 @@ import { livePacer } from "../../../src/limits/pacing.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { parseStoreAddress } from "../../../src/config/store-address.ts";
-import { openStore } from "../../../src/store/open-store.ts";
+import { openWhenFree } from "./open-when-free.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { PATIENT, SESSION_TIMEOUT_MS, TIMING, victims } from "./victim.ts";
+import { SESSION_TIMEOUT_MS, TIMING, victims } from "./victim.ts";
 
 export interface DriverSettings {
   /** For files of this process. */
@@ -93,12 +93,11 @@ const drift: string[] = [];
 let differences: () => readonly string[] = () => [];
 let commits = 0;
 const compare = (): void => void drift.push(...differences().slice(0, 3));
-const store = await openStore(parseStoreAddress(settings.store, settings.folder), {
+const store = await openWhenFree(parseStoreAddress(settings.store, settings.folder), {
   clock,
   random,
   lateLandingMs: profile.timing.lateLandingMs,
   onOpened: (found) => void (differences = found),
-  standBy: PATIENT,
   sessionTimeoutMs: SESSION_TIMEOUT_MS,
   onCommitted: () => void (++commits % COMPARED_EVERY === 0 && compare()),
 });

@@ -50,7 +50,5 @@ export function victims(roots: readonly string[]): readonly SpecialistDefinition
   return [answerer, hand, ...chatterers];
 }
 
-/** Waits for the store of a process that has just ended. */
-export const PATIENT = { waiting: () => undefined, signal: new AbortController().signal };
 /** Short, so that a campaign sees many of its ends. */
 export const SESSION_TIMEOUT_MS = 2_000;

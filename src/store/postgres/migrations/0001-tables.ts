@@ -1,27 +1,55 @@
-/** The tables of the store, a row of the working copy each, with the shard or the process that it belongs to. Never changed once released. */
+/** The tables of the store, a row of the working copy each, with the shard or the holder that it belongs to. Never changed once released. */
 
 export const TABLES = `
--- Numbers of processes, and blocks of numbers for facts: a process has each block alone, and takes them upwards.
+-- Numbers of processes and holders, and blocks of numbers for facts: a holder has each block alone, and takes them upwards.
 CREATE SEQUENCE process_number;
+CREATE SEQUENCE holder_number;
 CREATE SEQUENCE fact_block;
 
-CREATE TABLE process (                 -- one for each start of a runtime
+CREATE TABLE process (                 -- one for each start of a runtime; it lives while its advisory lock is held
   number bigint PRIMARY KEY,
   name text NOT NULL,
   version text NOT NULL,
   started_at bigint NOT NULL,
-  ended_at bigint,
+  definitions text NOT NULL,           -- a hash of them
+  handles text[] NOT NULL              -- the specialists that it can run
+);
+
+CREATE TABLE holder (                  -- one for each opening of shards, with the session that writes for it
+  number bigint PRIMARY KEY,
+  process bigint NOT NULL,
+  backend integer NOT NULL,
+  opened_at bigint NOT NULL,
+  closed_at bigint,                    -- set when everything is folded and added up: its shards need no recovery
   commits bigint NOT NULL DEFAULT 0    -- the number of its last group
 );
 
-CREATE TABLE shard (                   -- the process that last held it
+CREATE TABLE shard (                   -- its last holder, and the server that it was held on
   shard integer PRIMARY KEY,
-  process bigint,
-  since bigint NOT NULL
+  holder bigint,
+  since bigint NOT NULL,
+  server text
 );
 INSERT INTO shard (shard, since) SELECT number, 0 FROM generate_series(0, 1023) AS number;
 
 CREATE TABLE placement (specialist text PRIMARY KEY, shard integer NOT NULL);
+
+CREATE TABLE request (                 -- of one process to another: a question, an order or a delivery
+  number bigint PRIMARY KEY,
+  receiver bigint NOT NULL,
+  body text NOT NULL,
+  answer text,
+  asked_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE SEQUENCE request_number;
+CREATE INDEX request_receiver ON request (receiver) WHERE answer IS NULL;
+
+CREATE TABLE guardian_grant (          -- the Guardian's money that a holder may spend; its account tells what it has
+  holder bigint NOT NULL,
+  currency text NOT NULL,
+  granted double precision NOT NULL,
+  PRIMARY KEY (holder, currency)
+);
 
 -- Numbers that are no identity may have a fraction, as in the working copy.
 CREATE TABLE answer (
@@ -63,7 +91,7 @@ CREATE TABLE event_of (
   shard integer NOT NULL, specialist text NOT NULL, seq bigint NOT NULL, run bigint, PRIMARY KEY (shard, specialist, seq)
 );
 CREATE TABLE guardian_order (
-  seq bigint NOT NULL, at double precision NOT NULL, who text NOT NULL, origin text NOT NULL, what text NOT NULL, subject text,
+  shard integer NOT NULL, seq bigint NOT NULL, at double precision NOT NULL, who text NOT NULL, origin text NOT NULL, what text NOT NULL, subject text,
   why text, code text, result text, PRIMARY KEY (seq)
 );
 CREATE TABLE hold (
@@ -86,8 +114,8 @@ CREATE TABLE intent_count (
   PRIMARY KEY (shard, specialist, operation, state)
 );
 CREATE TABLE ledger_time (
-  process bigint NOT NULL, seen_at double precision NOT NULL, unsure_from double precision, lag_ms double precision NOT NULL,
-  unconfirmed_ms double precision NOT NULL, network_ms double precision, PRIMARY KEY (process)
+  holder bigint NOT NULL, seen_at double precision NOT NULL, unsure_from double precision, lag_ms double precision NOT NULL,
+  unconfirmed_ms double precision NOT NULL, network_ms double precision, PRIMARY KEY (holder)
 );
 CREATE TABLE limited_use (
   shard integer NOT NULL, key_id text NOT NULL, operation text NOT NULL, attempt bigint NOT NULL,
@@ -95,7 +123,7 @@ CREATE TABLE limited_use (
   PRIMARY KEY (shard, key_id, operation, attempt)
 );
 CREATE TABLE mark (
-  process bigint NOT NULL, seq bigint NOT NULL, quota bigint NOT NULL, PRIMARY KEY (process)
+  holder bigint NOT NULL, seq bigint NOT NULL, quota bigint NOT NULL, PRIMARY KEY (holder)
 );
 CREATE TABLE meta (
   name text NOT NULL, value text NOT NULL, PRIMARY KEY (name)
@@ -127,7 +155,7 @@ CREATE TABLE registration (
   PRIMARY KEY (shard, specialist, webhook_id)
 );
 CREATE TABLE rolled_up (
-  process bigint NOT NULL, facts bigint NOT NULL, entries bigint NOT NULL, PRIMARY KEY (process)
+  holder bigint NOT NULL, facts bigint NOT NULL, entries bigint NOT NULL, PRIMARY KEY (holder)
 );
 CREATE TABLE run (
   shard integer NOT NULL, seq bigint NOT NULL, event bigint NOT NULL, specialist text NOT NULL, at double precision NOT NULL,
@@ -151,10 +179,10 @@ CREATE TABLE spend_frozen (
   shard integer NOT NULL, scope text NOT NULL, currency text NOT NULL, since double precision NOT NULL, reason text NOT NULL,
   PRIMARY KEY (shard, scope, currency)
 );
-CREATE TABLE spend_row (
-  shard integer NOT NULL, scope text NOT NULL, currency text NOT NULL, span text NOT NULL, start bigint NOT NULL,
+CREATE TABLE spend_row (                -- the Guardian's account: the sum of what each holder adds to it
+  shard integer NOT NULL, holder bigint NOT NULL, scope text NOT NULL, currency text NOT NULL, span text NOT NULL, start bigint NOT NULL,
   until double precision NOT NULL, ends double precision NOT NULL, held double precision NOT NULL,
-  posted double precision NOT NULL, PRIMARY KEY (shard, scope, currency, span, start)
+  posted double precision NOT NULL, PRIMARY KEY (shard, holder, scope, currency, span, start)
 );
 CREATE TABLE standing (
   kind text NOT NULL, name text NOT NULL, data text NOT NULL, updated_at double precision NOT NULL, PRIMARY KEY (kind, name)

@@ -1,0 +1,89 @@
+/** Holders of shards, as rows: who held a shard last, and if it ended in order. */
+import type { NumberBlocks } from "./blocks.ts";
+import type { PostgresConnection, PostgresRow } from "./open-connection.ts";
+
+/** Shards that can be opened together. */
+export interface HolderGroup {
+  readonly shards: readonly number[];
+  /** Their last holders. Empty if nobody had them. */
+  readonly holders: readonly number[];
+  /** False if their last holder, then the only one, did not end in order. */
+  readonly isClosed: boolean;
+  /** Set if they were last held on another server, or in another history of this one: the last time that their rows know of. */
+  readonly copiedAt: number | undefined;
+}
+
+/** A promoted replica, or a restored backup, has another name: it may lack the last commits. */
+const SERVER_NAME = `(SELECT system_identifier FROM pg_control_system())::text || '/' || (SELECT timeline_id FROM pg_control_checkpoint())`;
+
+/** The shards by their last holder: those of lost holders each for themselves, and the others together. */
+export async function groupsOf(connection: PostgresConnection, schema: string, shards: readonly number[]): Promise<readonly HolderGroup[]> {
+  const rows = await connection.query({
+    text: `SELECT s.shard, s.holder, s.server IS NOT NULL AND s.server <> ${SERVER_NAME} AS copied,
+        s.holder IS NOT NULL AND h.closed_at IS NULL AS open, t.seen_at
+      FROM ${schema}.shard s LEFT JOIN ${schema}.holder h ON h.number = s.holder LEFT JOIN ${schema}.ledger_time t ON t.holder = s.holder
+      WHERE s.shard = ANY($1::int[]) ORDER BY s.shard`,
+    values: [shards],
+  });
+  const groups = Map.groupBy(rows, ({ holder, open }) => (open === true ? Number(holder) : undefined));
+  return [...groups].map(([lost, members]) => ({
+    shards: members.map(({ shard }) => Number(shard)),
+    holders: [...new Set(members.flatMap(({ holder }) => (holder === null ? [] : [Number(holder)])))],
+    isClosed: lost === undefined,
+    copiedAt: copiedAt(members),
+  }));
+}
+
+function copiedAt(rows: readonly PostgresRow[]): number | undefined {
+  const copied = rows.filter(({ copied: is }) => is === true);
+  return copied.length === 0 ? undefined : Math.max(0, ...copied.map(({ seen_at: at }) => Number(at ?? 0)));
+}
+
+export interface NewHolder {
+  readonly schema: string;
+  readonly group: HolderGroup;
+  readonly process: number;
+  readonly now: number;
+  /** Just renewed: all numbers of the group's rows are lower. */
+  readonly numbers: Pick<NumberBlocks, "before">;
+}
+
+/** Adds a holder of shards whose locks this connection has. It goes on at the mark of a lost one. Returns its number. */
+export async function registerHolder(connection: PostgresConnection, { schema, group, process, now, numbers }: NewHolder): Promise<number> {
+  const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
+  const [row] = await q("SELECT nextval('@.holder_number') AS number");
+  const number = Number(row?.["number"]);
+  await q("BEGIN");
+  await q("INSERT INTO @.holder (number, process, backend, opened_at) VALUES ($1, $2, pg_backend_pid(), $3)", [number, process, now]);
+  const { facts, rows } = numbers.before;
+  for (const [table, columns, ...first] of [
+    ["mark", "seq, quota", facts, facts],
+    ["rolled_up", "facts, entries", facts, rows],
+  ] as const)
+    if (group.isClosed) await q(`INSERT INTO @.${table} (holder, ${columns}) VALUES ($1, $2, $3)`, [number, ...first]);
+    else
+      await q(`INSERT INTO @.${table} (holder, ${columns}) SELECT $1, ${columns} FROM @.${table} WHERE holder = $2`, [
+        number,
+        group.holders[0],
+      ]);
+  await q("UPDATE @.shard SET holder = $1, since = $2 WHERE shard = ANY($3::int[])", [number, now, group.shards]);
+  await q("COMMIT");
+  return number;
+}
+
+/** From here on the rows of these shards belong to this server's history. */
+export async function noteServer(connection: PostgresConnection, schema: string, shards: readonly number[]): Promise<void> {
+  await connection.query({
+    text: `UPDATE ${schema}.shard SET server = ${SERVER_NAME} WHERE shard = ANY($1::int[])`,
+    values: [shards],
+  });
+}
+
+/** The holder ends in order: everything of its shards is in rows. */
+export async function endHolder(connection: PostgresConnection, schema: string, holder: number, now: number): Promise<void> {
+  await connection.query({
+    text: `WITH ended AS (UPDATE ${schema}.holder SET closed_at = $2 WHERE number = $1),
+      spent AS (DELETE FROM ${schema}.guardian_grant WHERE holder = $1) SELECT`,
+    values: [holder, now],
+  });
+}

@@ -1,0 +1,75 @@
+/** Loads the rows of some shards from the server into a working copy. */
+import type { Handle, KeyId } from "../../core/ids.ts";
+import type { Row } from "../sqlite/columns.ts";
+import type { TableShape } from "../sqlite/row-changes.ts";
+import type { WorkingCopy } from "../sqlite/working-copy.ts";
+import { columnsOf } from "./commit-groups.ts";
+import type { HolderGroup } from "./holders.ts";
+import type { PostgresConnection, Statement } from "./open-connection.ts";
+import { SHARDS } from "./ownership.ts";
+import { NO_SHARD, ROW_PLACES } from "./row-places.ts";
+
+export interface Loading {
+  readonly schema: string;
+  readonly copy: WorkingCopy;
+  readonly group: HolderGroup;
+  /** Undefined for a copy that is only read. */
+  readonly holder: number | undefined;
+  readonly now: number;
+}
+
+/** Tables whose rows without a shard concern every holder. */
+const SHARED: ReadonlySet<string> = new Set(["spend_frozen"]);
+
+export interface Places {
+  readonly keys: Map<KeyId, number>;
+  readonly placements: ReadonlyMap<Handle, number>;
+}
+
+export async function loadRows(connection: PostgresConnection, loading: Loading): Promise<Places> {
+  const { copy, schema } = loading;
+  const keys = new Map<KeyId, number>();
+  // Counts of intents are rows of their own, written over those that the intents' rows make.
+  for (const shape of copy.shapes.toSorted((a, b) => Number(a.name === "intent_count") - Number(b.name === "intent_count"))) {
+    const { name } = shape;
+    const rows = await connection.query(statementFor(shape, loading));
+    if (name === "quota_key") for (const row of rows) keys.set(String(row["key_id"]) as KeyId, Number(row["shard"]));
+    const own = ROW_PLACES[name] === "holder";
+    copy.load(
+      name,
+      rows.map((row) => (own ? { one: 1, ...row } : row) as Row),
+    );
+    if (name === "spend_row" && loading.holder !== undefined) copy.load(name, await guardianRows(connection, loading));
+  }
+  const placed = await connection.query({ text: `SELECT specialist, shard FROM ${schema}.placement` });
+  return { keys, placements: new Map(placed.map((row) => [String(row["specialist"]) as Handle, Number(row["shard"])])) };
+}
+
+function statementFor(shape: TableShape, { schema, group, holder }: Loading): Statement {
+  const { name } = shape;
+  const text = `SELECT ${columnsOf(shape).columns.join(", ")} FROM ${schema}.${name}`;
+  const place = ROW_PLACES[name];
+  if (place === "all") return { text };
+  if (place === "holder") {
+    if (holder === undefined) return { text: `${text} ORDER BY holder DESC LIMIT 1` };
+    if (name === "ledger_time")
+      return { text: `${text} WHERE holder = ANY($1::bigint[]) ORDER BY seen_at DESC LIMIT 1`, values: [group.holders] };
+    return { text: `${text} WHERE holder = $1`, values: [holder] };
+  }
+  const lowest = SHARED.has(name) || (holder === undefined && name !== "spend_row") ? NO_SHARD : 0;
+  if (group.shards.length === SHARDS) return { text: `${text} WHERE shard >= ${lowest}` };
+  return { text: `${text} WHERE shard = ANY($1::int[])`, values: [lowest === NO_SHARD ? [NO_SHARD, ...group.shards] : group.shards] };
+}
+
+/**
+ * The Guardian's account begins empty with each holder, which stores what it adds. The rows of others are there with nothing in them, so that
+ * what another holder held can be released where it was held.
+ */
+async function guardianRows(connection: PostgresConnection, { schema, now }: Loading): Promise<readonly Row[]> {
+  const rows = await connection.query({
+    text: `SELECT DISTINCT scope, currency, span, start, until, ends, 0 AS held, 0 AS posted FROM ${schema}.spend_row
+      WHERE shard = ${NO_SHARD} AND (ends > $1 OR held <> 0)`,
+    values: [now],
+  });
+  return rows as readonly Row[];
+}
