@@ -3,7 +3,6 @@
  *
  * The store's file belongs to one process at a time, so commands ask that process.
  */
-import { foreignCode } from "../core/error-codes.ts";
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -11,24 +10,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { sleep, type Clock } from "../core/clock.ts";
-import { defined } from "../core/defined.ts";
-import {
-  errorClass,
-  Fatal,
-  isRetinueError,
-  Misconfigured,
-  messageOf,
-  Refused,
-  Retryable,
-  type ErrorClass,
-  type RetinueError,
-} from "../core/errors.ts";
+import { messageOf, Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import { isObject, jsonLine, parseJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { SECOND } from "../core/units.ts";
 import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { Caller } from "../store/orders.ts";
 import type { Guardian } from "./guardian.ts";
+import { describeError, errorFrom, isRequestName, performRequest, remoteGuardian } from "./remote-guardian.ts";
 
 /** Changes with requests or answers: command and runtime may have different versions. */
 const PROTOCOL = 5;
@@ -145,7 +134,7 @@ async function answer(line: string, socket: Socket, options: ControlOptions): Pr
   try {
     send({ result: await perform(request, request["do"], socket, options) });
   } catch (error) {
-    send({ error: described(error) });
+    send({ error: describeError(error) });
   }
 }
 
@@ -162,7 +151,7 @@ async function perform(
   }
   if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);
   // Whoever can open the socket is the owner, so the name is a statement and not a proof.
-  return request(guardianOf({ who: typeof by === "string" ? by : "someone", from: "command" }), name, isObject(query) ? query : {});
+  return performRequest(guardianOf({ who: typeof by === "string" ? by : "someone", from: "command" }), name, isObject(query) ? query : {});
 }
 
 /** Sends every announcement from now on, one per line. */
@@ -176,50 +165,6 @@ function follow(socket: Socket, announcer: Announcer): { readonly message: strin
   });
   socket.once("close", () => stops.forEach((stop) => stop()));
   return { message: "following" };
-}
-
-type RequestName = keyof Guardian;
-
-/** Each question and order of the Guardian: a command that is missing here does not compile. */
-const REQUESTS: { readonly [name in RequestName]: true } = {
-  status: true,
-  log: true,
-  orders: true,
-  events: true,
-  jobs: true,
-  usage: true,
-  inbox: true,
-  deliveries: true,
-  recording: true,
-  delivery: true,
-  why: true,
-  approve: true,
-  reject: true,
-  pause: true,
-  resume: true,
-  halt: true,
-  lift: true,
-  unfreeze: true,
-  retry: true,
-  settle: true,
-  call: true,
-  backup: true,
-};
-
-function isRequestName(name: string): name is RequestName {
-  return Object.hasOwn(REQUESTS, name);
-}
-
-/** The socket belongs to the owner, and both ends use one protocol: messages have the shape that was sent. */
-function request(guardian: Guardian, name: RequestName, query: JsonObject): Promise<unknown> {
-  const perform = guardian[name] as (query: JsonObject) => Promise<unknown>;
-  return perform(query);
-}
-
-function described(error: unknown): object {
-  if (!isRetinueError(error)) return { class: "Fatal", code: "unexpected", message: messageOf(error) };
-  const { cause: _cause, ...details } = error.details;
-  return { class: errorClass(error) ?? "Fatal", code: error.code, message: error.message, ...details };
 }
 
 /** A connection to a live runtime. */
@@ -300,20 +245,4 @@ function clientOn(socket: Socket, by: string | undefined): ControlClient {
 /** Checks the common part of an announcement; the rest comes from a runtime of the same protocol. */
 function isAnnouncement<Name extends AnnouncementName>(what: unknown): what is Announcements[Name] {
   return isObject(what) && typeof what["at"] === "number" && typeof what["handle"] === "string";
-}
-
-/** Both ends use one protocol, so an answer has the shape its request defines. */
-function remoteGuardian(ask: (name: string, query: object) => Promise<unknown>): Guardian {
-  const names = Object.keys(REQUESTS);
-  return Object.fromEntries(names.map((name) => [name, (query: object) => ask(name, query)])) as { readonly [name in RequestName]: never };
-}
-
-const CLASSES = { Refused, Retryable, Misconfigured, Fatal } satisfies { readonly [name in ErrorClass]: unknown };
-
-function errorFrom(answer: JsonObject): RetinueError {
-  const text = (name: string): string | undefined => (typeof answer[name] === "string" ? answer[name] : undefined);
-  const name = text("class") ?? "";
-  const Class = Object.hasOwn(CLASSES, name) ? CLASSES[name as ErrorClass] : Fatal;
-  const [hint, file, expected] = [text("hint"), text("file"), text("expected")];
-  return new Class(foreignCode(text("code") ?? "unexpected"), text("message") ?? "the runtime refused", defined({ hint, file, expected }));
 }

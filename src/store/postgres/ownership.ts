@@ -42,6 +42,11 @@ export function writerSettings({ timeoutMs }: SessionTimes): Readonly<Record<str
 export const SHARD_LOCKS = "hashtext('retinue shards ' || $1)";
 export const PROCESS_LOCKS = "hashtext('retinue processes ' || $1)";
 
+/** The purpose of the sessions that write for a process; 0 stands for a command. */
+export function writerPurpose(process: number): string {
+  return process === 0 ? "writer" : `writer ${process}`;
+}
+
 /** Takes those of the shards that are free. Returns them. */
 export async function takeShards(connection: PostgresConnection, schema: string, wanted: readonly number[]): Promise<readonly number[]> {
   const rows = await connection.query({

@@ -1,4 +1,5 @@
 /** The schema in PostgreSQL: its version, and the numbered migrations, each once and under a lock. */
+import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { TABLES } from "./migrations/0001-tables.ts";
@@ -33,4 +34,13 @@ export async function migratePostgres(connection: PostgresConnection, schema: st
     await run("ROLLBACK").catch(() => undefined); // the connection may be gone; the error to report is the first one
     throw error;
   }
+}
+
+/** For a query, which must not create a store. Throws `Misconfigured` (`store_missing`). */
+export async function requireTables(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
+  const [row] = await connection.query({ text: "SELECT to_regclass($1) AS found", values: [`${address.schema}.migration`] });
+  if (row?.["found"] !== null) return;
+  throw new Misconfigured("store_missing", `there is no store yet in the schema ${address.schema} of ${placeOf(address)}`, {
+    hint: "start one with retinue run, or correct RETINUE_STORE",
+  });
 }

@@ -9,7 +9,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
-import { Misconfigured, Retryable } from "../../core/errors.ts";
+import { Retryable } from "../../core/errors.ts";
 import { MEMORY } from "../sqlite/database.ts";
 import { COPIED_AT } from "../sqlite/restore-detection.ts";
 import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
@@ -20,9 +20,9 @@ import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
 import { CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { ALL_SHARDS, sessionTimes, takeShards, writerSettings, type SessionTimes } from "./ownership.ts";
+import { ALL_SHARDS, sessionTimes, takeShards, writerPurpose, writerSettings, type SessionTimes } from "./ownership.ts";
 import { loadRows } from "./load-rows.ts";
-import { migratePostgres } from "./postgres-schema.ts";
+import { migratePostgres, requireTables } from "./postgres-schema.ts";
 import { endHolder, groupsOf, noteServer, registerHolder, type HolderGroup } from "./holders.ts";
 import { shardMap } from "./shard-map.ts";
 
@@ -81,7 +81,7 @@ export async function openShards(options: PostgresStoreOptions): Promise<HeldSto
 
 async function prepareServer(options: PostgresStoreOptions, times: SessionTimes): Promise<PostgresConnection> {
   const { address, mustExist } = options;
-  const connection = await openConnection({ address, purpose: "writer", settings: writerSettings(times) });
+  const connection = await openConnection({ address, purpose: writerPurpose(options.process ?? 0), settings: writerSettings(times) });
   try {
     await checkServer(connection, address, () => openConnection({ address, purpose: "check" }));
     if (mustExist === true) await requireTables(connection, address);
@@ -91,14 +91,6 @@ async function prepareServer(options: PostgresStoreOptions, times: SessionTimes)
     await connection.close();
     throw error;
   }
-}
-
-async function requireTables(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
-  const [row] = await connection.query({ text: "SELECT to_regclass($1) AS found", values: [`${address.schema}.migration`] });
-  if (row?.["found"] !== null) return;
-  throw new Misconfigured("store_missing", `there is no store yet in the schema ${address.schema} of ${placeOf(address)}`, {
-    hint: "start one with retinue run, or correct RETINUE_STORE",
-  });
 }
 
 interface Holding {

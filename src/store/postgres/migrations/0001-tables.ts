@@ -11,8 +11,8 @@ CREATE TABLE process (                 -- one for each start of a runtime; it li
   name text NOT NULL,
   version text NOT NULL,
   started_at bigint NOT NULL,
-  definitions text NOT NULL,           -- a hash of them
-  handles text[] NOT NULL              -- the specialists that it can run
+  handles text[] NOT NULL,             -- the specialists that it can run
+  draining boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE holder (                  -- one for each opening of shards, with the session that writes for it
@@ -34,7 +34,7 @@ INSERT INTO shard (shard, since) SELECT number, 0 FROM generate_series(0, 1023) 
 
 CREATE TABLE placement (specialist text PRIMARY KEY, shard integer NOT NULL);
 
-CREATE TABLE request (                 -- of one process to another: a question, an order or a delivery
+CREATE UNLOGGED TABLE request (        -- of one process to another: a question, an order or a delivery
   number bigint PRIMARY KEY,
   receiver bigint NOT NULL,
   body text NOT NULL,
