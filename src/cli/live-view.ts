@@ -3,7 +3,7 @@ import type { EndpointSet } from "../contract/operations.ts";
 import type { Clock, Timer } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
-import type { Launched } from "../runtime/launch.ts";
+import type { Working } from "./session.ts";
 import { showRunning, type SpecialistShown } from "../guardian/status.ts";
 import { frame, type Held, type Place } from "./frame.ts";
 import type { TextStream } from "./output.ts";
@@ -16,7 +16,7 @@ export interface LiveViewOptions {
   readonly paint: Paint;
   readonly clock: Clock;
   readonly announcer: Announcer;
-  readonly launched: Launched;
+  readonly launched: Working;
   readonly set: EndpointSet;
   readonly endsAt: number | undefined;
   readonly places: readonly Place[];
@@ -86,7 +86,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
   const ask = async (): Promise<void> => {
     const began = clock.monotonic();
     try {
-      specialists = await showRunning(launched, clock);
+      specialists = await launched.shown();
     } catch (error) {
       if (!closed) add({ at: clock.now(), handle: "", told: { text: messageOf(error), tone: "bad" } });
     }

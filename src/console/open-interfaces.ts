@@ -1,4 +1,6 @@
 /** Opens the interfaces by which people reach a running runtime: the control socket of the commands, and the console's port. */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { ConsoleSettings } from "../config/console-settings.ts";
 import { storeFile } from "../config/store-address.ts";
@@ -8,18 +10,18 @@ import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { isTraced } from "../core/trace-ids.ts";
-import { controlPath, serveControl, type Control } from "../guardian/control-socket.ts";
+import { controlPath, isServed, serveControl, type Control } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import { PROGRAM } from "../guardian/record-orders.ts";
 import type { Caller } from "../store/orders.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { SeenRuntime } from "../runtime/seen-runtime.ts";
 import type { Signals } from "../signals/open-signals.ts";
 import type { Console } from "./console.ts";
 import type { SharedStatus } from "./shared-status.ts";
 
 export interface SurfaceOptions {
   readonly config: Config;
-  readonly runtime: Runtime;
+  readonly runtime: SeenRuntime;
   readonly guardianOf: (caller: Caller) => Guardian;
   readonly announcer: Announcer;
   readonly log: Logger;
@@ -70,8 +72,11 @@ async function openStatus({ config, guardianOf, runtime }: SurfaceOptions): Prom
 
 /** Commands find a runtime by its store's path; a store in memory has none. */
 async function openControl({ config, guardianOf, announcer, log, onStop }: SurfaceOptions): Promise<Control | undefined> {
-  const path = storeFile(config.store);
-  return path === ":memory:" ? undefined : serveControl({ path: controlPath(path), guardianOf, announcer, log, onStop });
+  const file = storeFile(config.store);
+  // Of several processes in one folder, the first one serves: all know of each other by the server.
+  if (file === ":memory:" || (config.store.kind === "postgres" && (await isServed(file, systemClock())))) return undefined;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 }); // no store has made it yet where a process begins without one
+  return serveControl({ path: controlPath(file), guardianOf, announcer, log, onStop });
 }
 
 /** Loaded only where there is an SDK for traces, or a target of alerts. */

@@ -278,6 +278,7 @@ export const ERROR_CODES = [
   // The store and the process
   "store_missing",
   "store_in_use",
+  "process_silent",
   "store_linked",
   "store_invalid",
   "store_tls_missing",

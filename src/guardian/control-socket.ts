@@ -187,6 +187,13 @@ export async function connectControl(storePath: string, clock: Clock, by?: strin
   return socket === undefined ? undefined : clientOn(socket, by);
 }
 
+/** True if a runtime serves commands for this store. */
+export async function isServed(storePath: string, clock: Clock): Promise<boolean> {
+  const client = await connectControl(storePath, clock);
+  client?.close();
+  return client !== undefined;
+}
+
 /** A socket without a listener was left by a crash. */
 async function open(path: string, clock: Clock): Promise<Socket | undefined> {
   const socket = connect(path);

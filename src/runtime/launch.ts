@@ -21,7 +21,7 @@ import type { Random } from "../core/random.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 import { checkCaps } from "../limits/caps.ts";
-import { livePacer } from "../limits/pacing.ts";
+import { livePacer, type Pacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
 import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
@@ -32,7 +32,8 @@ import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-poo
 import { keepHalts } from "./keep-halts.ts";
 import { lazyTools } from "./lazy-tools.ts";
 import { keepReloading } from "./reload.ts";
-import { createRuntime, type Runtime } from "./runtime.ts";
+import { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.ts";
+import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
 import { networkSecretsIn } from "../webhooks/network-secrets.ts";
 import type { Specialist } from "../specialist/specialist.ts";
@@ -85,9 +86,13 @@ export interface LaunchPlan {
   readonly warnings: readonly Problem[];
 }
 
-export interface Launched extends LaunchPlan {
+export interface Launched extends LaunchPlan, Life {
   readonly runtime: Runtime;
   readonly store: Store;
+}
+
+/** The course of a launched runtime. */
+export interface Life {
   /** Recovers from a crash, then begins. */
   start(): Promise<Recovered>;
   /** Begins no new work and waits for running work, at most `drainMs`. The store stays readable. */
@@ -154,9 +159,9 @@ export function readRoster(config: Config, profile: Profile, clock: Clock, cast:
 
 /** Opens the parts of a plan, and starts nothing yet. Throws `Misconfigured` if the store cannot be used. */
 export async function launch(planned: LaunchPlan, options: LaunchOptions): Promise<Launched> {
-  const { config, profile, baseUrl, roster } = planned;
-  const { clock, random, log, scrubber } = options;
-  learnSecrets(planned, scrubber);
+  const { config, profile, baseUrl } = planned;
+  const { clock, random } = options;
+  learnSecrets(planned, options.scrubber);
   const real = await openStore(config.store, {
     clock,
     random,
@@ -169,7 +174,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       options.onLost?.(error);
     },
   });
-  let transport: SocketTransport | undefined;
+  let common: CommonParts | undefined;
   let runtime: Runtime | undefined;
   try {
     const { allowMoved } = config.network;
@@ -177,37 +182,13 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     if (!isDry && options.anyNetwork !== true)
       await bindToNetwork(real, { path: storeFile(config.store), network: options.networkName ?? baseUrl, allowMoved });
     const store = isDry ? await openDryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
-    transport = createTransport({ clock });
-    const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
-    const tools = lazyTools({ config, clock, log });
-    const isolation = options.isolation ?? createWorkerPool({ clock, log, capturesPrints: options.capturesPrints });
+    common = openCommon(planned, options);
     runtime = createRuntime({
-      isolation,
-      tools,
-      specialists: roster.definitions.map(({ specialist }) => specialist),
-      profile,
-      baseUrl,
-      store,
-      transport: options.transport?.(transport.send) ?? transport.send,
-      keys,
-      pacer: livePacer(
-        clock,
-        config.spacing === undefined ? { spacingMs: 0 } : { concurrency: config.spacing.atOnce, spacingMs: config.spacing.apartMs },
-      ),
-      clock,
-      random,
-      log,
-      scrubber,
-      zone: config.guardian.zone,
-      guardianCaps: config.guardian.spend,
-      drainMs: config.drainMs,
-      models: { settings: config.models, readKey: config.readModelKey },
-      retention: config.retention,
-      passive: options.passive ?? false,
-      writes: options.writes ?? "send",
+      ...(await runtimeOptions(planned, options, common, store)),
+      specialists: planned.roster.definitions.map(({ specialist }) => specialist),
       ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: receiverOf(config) }),
-      ...defined({ announcer: options.announcer }),
     });
+    const { isolation, tools, transport } = common;
     return {
       ...planned,
       runtime,
@@ -215,10 +196,61 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       ...lifeOf({ runtime, isolation, planned, options, close: [isolation, tools, store, ...(store === real ? [] : [real]), transport] }),
     };
   } catch (error) {
-    await transport?.close();
+    await common?.transport.close();
     await real.close();
     throw error;
   }
+}
+
+/** Parts of a process that several runtimes share. */
+export interface CommonParts {
+  readonly transport: SocketTransport;
+  readonly tools: ReturnType<typeof lazyTools>;
+  readonly isolation: WorkerPool;
+  readonly pacer: Pacer;
+}
+
+export function openCommon({ config }: LaunchPlan, { clock, log, isolation, capturesPrints }: LaunchOptions): CommonParts {
+  const spacing =
+    config.spacing === undefined ? { spacingMs: 0 } : { concurrency: config.spacing.atOnce, spacingMs: config.spacing.apartMs };
+  return {
+    transport: createTransport({ clock }),
+    tools: lazyTools({ config, clock, log }),
+    isolation: isolation ?? createWorkerPool({ clock, log, capturesPrints }),
+    pacer: livePacer(clock, spacing),
+  };
+}
+
+/** The options of a runtime on a store, but for its specialists and its receiver. */
+export async function runtimeOptions(
+  { config, profile, baseUrl }: LaunchPlan,
+  options: LaunchOptions,
+  { transport, tools, isolation, pacer }: CommonParts,
+  store: Store,
+): Promise<Omit<RuntimeOptions, "specialists">> {
+  const { clock, random, log, scrubber } = options;
+  return {
+    isolation,
+    tools,
+    profile,
+    baseUrl,
+    store,
+    transport: options.transport?.(transport.send) ?? transport.send,
+    keys: keysOf(config, new Secret(await store.salt(() => random.word(SALT_LENGTH))), scrubber),
+    pacer,
+    clock,
+    random,
+    log,
+    scrubber,
+    zone: config.guardian.zone,
+    guardianCaps: config.guardian.spend,
+    drainMs: config.drainMs,
+    models: { settings: config.models, readKey: config.readModelKey },
+    retention: config.retention,
+    passive: options.passive ?? false,
+    writes: options.writes ?? "send",
+    ...defined({ announcer: options.announcer }),
+  };
 }
 
 /**
@@ -234,15 +266,18 @@ export async function openDryStore(real: Store, options: Pick<SqliteStoreOptions
 }
 
 /** The secrets that a network chooses for webhooks stand beside the store. */
-function receiverOf({ receiver, store }: Config): ReceiverSettings {
+export function receiverOf({ receiver, store }: Config): ReceiverSettings {
   const path = storeFile(store);
   return path === MEMORY ? receiver : { ...receiver, networkSecrets: networkSecretsIn(`${path}-webhook-secrets.json`) };
 }
 
-const SALT_LENGTH = 40;
+/** Characters of the salt of key fingerprints. */
+export const SALT_LENGTH = 40;
 
-interface Life {
-  readonly runtime: Runtime;
+export interface LifeParts {
+  readonly runtime: Pick<Runtime, "start" | "stop" | "put" | "retire" | "announcer"> & {
+    readonly parts: { readonly unkeptHalts: Pick<UnkeptHalts, "all"> };
+  };
   readonly isolation: WorkerPool;
   readonly planned: LaunchPlan;
   readonly options: LaunchOptions;
@@ -250,7 +285,8 @@ interface Life {
   readonly close: readonly { close(): Promise<void> }[];
 }
 
-function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Launched, "start" | "drain" | "stop"> {
+/** The course of a runtime, or of several as one: starts, reloads its definitions, drains, and closes its parts. */
+export function lifeOf({ runtime, isolation, planned, options, close }: LifeParts): Life {
   const { config, profile, roster, loader } = planned;
   const { clock, random, log } = options;
   const draining = new AbortController();
@@ -293,7 +329,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
 }
 
 /** Lets the scrubber know every secret of the settings, before anything is opened. */
-function learnSecrets(planned: LaunchPlan, scrubber: Scrubber): void {
+export function learnSecrets(planned: LaunchPlan, scrubber: Scrubber): void {
   const { config } = planned;
   const { environment, mcp, alerts } = config;
   const named = [...toolSecrets(environment, mcp), ...alertSecrets(environment, alerts), ...storeSecrets(config.store)];
@@ -333,7 +369,7 @@ export function asConfigured(profile: Profile, { prices, network: { drift, auth 
 }
 
 /** Keys by reference: each is read from its source on every use. */
-function keysOf(config: Config, salt: Secret, scrubber: Scrubber): KeyProvider {
+export function keysOf(config: Config, salt: Secret, scrubber: Scrubber): KeyProvider {
   const reference = (handle: string) => {
     const keyFile = config.specialists[handle]?.keyFile;
     return keyReference(defined({ handle, keyFile }), config.environment, config.cwd);

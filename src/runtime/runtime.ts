@@ -42,7 +42,7 @@ import { limitsOf, operationRules } from "../gateway/permissions.ts";
 import { DEFAULT_RETENTION, keepPruned } from "./retention.ts";
 import { createBreakers, loadBreakers } from "../gateway/network-breakers.ts";
 import { createUnkeptHalts } from "../gateway/unkept-halts.ts";
-import { createSharedLists } from "../polling/shared-lists.ts";
+import { createSharedLists, type SharedLists } from "../polling/shared-lists.ts";
 import { startTimes } from "./staggered-start.ts";
 import { refuseTwins } from "./unique-handles.ts";
 import { warnLeftBehind, warnRestored } from "./startup-warnings.ts";
@@ -71,6 +71,9 @@ export interface RuntimeOptions {
   readonly zone?: string;
   /** Concurrent handlers, over all specialists. Default 32. */
   readonly handlers?: number;
+  /** A queue of handlers, and looks at public lists, that this runtime shares with others of its process. Default: its own. */
+  readonly handlerQueue?: PQueue;
+  readonly sharedLists?: SharedLists;
   /** Retention of rows that nothing needs. Default: events and requests 30 days, intents 90. */
   readonly retention?: Retention;
   /** Time that a stop waits for answers. Default 25 s. */
@@ -174,13 +177,13 @@ class Engine implements Runtime {
         () => noticeCalls(timings.of("given")),
       ),
       track: (work) => this.#track(work),
-      handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
+      handlers: options.handlerQueue ?? new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
       models: openModels({ ...options, clock, scrubber, halt: (handle) => unkeptHalts.of(handle) }),
       stopping: this.#stopping.signal,
       ending: this.#ending.signal,
-      shared: createSharedLists(options.random),
+      shared: options.sharedLists ?? createSharedLists(options.random),
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),
       acts: createActs(),

@@ -9,14 +9,14 @@ import type { Scrubber } from "../core/scrubber.ts";
 import { isTraced } from "../core/trace-ids.ts";
 import { readVersion } from "../core/version.ts";
 import type { Snapshot } from "../guardian/status.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { SeenRuntime } from "../runtime/seen-runtime.ts";
 import { openAlerts } from "./alerts.ts";
 import { loadTraceApi } from "./trace-peer.ts";
 import { traceAnnouncements, type Traces } from "./traces.ts";
 
 export interface SignalOptions {
   readonly config: Config;
-  readonly runtime: Runtime;
+  readonly runtime: SeenRuntime;
   /** Undefined without alerts. */
   readonly status: { read(): Promise<Snapshot>; changed(): void } | undefined;
   readonly announcer: Announcer;

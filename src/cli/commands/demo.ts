@@ -19,7 +19,7 @@ import { choiceOption, durationOption, flagOption, textOption, wholeOption } fro
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { keyFileOf } from "../key-file.ts";
 import { DEFAULT_SEED, openLocalNetwork, type OpenNetwork } from "../open-local-network.ts";
-import { launchOn, live, openStage, showing, type Stage } from "../session.ts";
+import { launchOn, live, openStage, showing, type Stage, workOn } from "../session.ts";
 import { summaryJson, summaryTable, totalsLines } from "../run-summary.ts";
 
 const MAX_PORT = 65_535;
@@ -132,7 +132,8 @@ async function demoWith(stage: Stage, settings: Demo, isolation?: WorkerPool): P
     const places = [{ name: "My Agents", text: `${url}  log in: ${token}` }];
     const totals = () => world.network.summary(handles);
     const { plain, forMs } = settings;
-    const { why, shown } = await live(stage, launched, showing(stage, { launched, forMs, plain, places, totals }));
+    const working = workOn(stage, launched);
+    const { why, shown } = await live(stage, working, showing(stage, { launched: working, forMs, plain, places, totals }));
     const { jobs, network } = world.network.summary(shown.map(({ handle }) => handle));
     summaryTable(shown, out);
     totalsLines(jobs, network, out);

@@ -3,8 +3,7 @@ import { checkReachable } from "../../doctor/reach.ts";
 import { planLaunch, type LaunchPlan } from "../../runtime/launch.ts";
 import { durationOption, flagOption } from "../args.ts";
 import { EXIT, type ExitCode, OPTIONS, PROJECT_OPTIONS, type Command } from "../command.ts";
-import { keepRunning, leftMs } from "../keep-running.ts";
-import { launchOn, live, showing, type Stage } from "../session.ts";
+import { live, openStage, openWork, showing, type Stage } from "../session.ts";
 import { countWithheld, summaryJson, summaryTable, withheldLine } from "../run-summary.ts";
 
 export const command: Command = {
@@ -27,31 +26,35 @@ export const command: Command = {
   async run(context) {
     const { out, clock, options } = context;
     const forMs = durationOption(options, "for");
-    const endsAt = forMs === undefined ? undefined : clock.monotonic() + forMs;
     const plan = await planLaunch(await context.loadConfig(), clock);
     out.problems(plan.warnings);
     await checkReachable(plan.baseUrl, clock);
-    return keepRunning(context, plan, endsAt, (stage, present) => runOnce(stage, present, endsAt));
+    const stage = openStage(context, forMs);
+    try {
+      return await runOnce(stage, plan, forMs);
+    } finally {
+      stage.close();
+    }
   },
 };
 
-async function runOnce(stage: Stage, plan: LaunchPlan, endsAt: number | undefined): Promise<ExitCode> {
+async function runOnce(stage: Stage, plan: LaunchPlan, forMs: number | undefined): Promise<ExitCode> {
   const { context } = stage;
   const { out, clock, options } = context;
   const dryRun = flagOption(options, "dryRun");
   // The words of a dry run are its result, and a live view would cut them.
   const plain = dryRun || flagOption(options, "plain");
-  const launched = await launchOn(stage, plan, { writes: dryRun ? "refuse" : "send" });
+  const launched = await openWork(stage, plan, { writes: dryRun ? "refuse" : "send" });
   try {
     const handles = plan.roster.definitions.map(({ specialist }) => specialist.handle);
     const { set } = plan.profile;
-    const unsigned = launched.runtime.webhooks?.unsigned ?? false;
+    const unsigned = launched.isUnsigned();
     out.progress({ type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned }, [
       `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, only reads are sent" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}`,
       "",
     ]);
     const withheld = countWithheld(stage.announcer);
-    const { why, shown } = await live(stage, launched, showing(stage, { launched, forMs: leftMs(clock, endsAt), plain }));
+    const { why, shown } = await live(stage, launched, showing(stage, { launched, forMs, plain }));
     summaryTable(shown, out);
     if (dryRun) withheldLine(withheld, out);
     const ok = why !== "lost";

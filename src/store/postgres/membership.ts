@@ -12,6 +12,7 @@ import { SECOND } from "../../core/units.ts";
 import { readVersion } from "../../core/version.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
+import { hashedShard } from "./shard-map.ts";
 import { PROCESS_LOCKS, SHARD_LOCKS, SHARDS, writerPurpose } from "./ownership.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
 
@@ -136,6 +137,12 @@ export class Membership {
       [schema, this.number],
     );
     return new Set(rows.map(({ shard }) => Number(shard)));
+  }
+
+  /** The shard that a specialist belongs to. */
+  async shardOf(specialist: Handle): Promise<number> {
+    const [row] = await this.#query("SELECT shard FROM @.placement WHERE specialist = $1", [specialist]);
+    return row === undefined ? hashedShard(specialist) : Number(row["shard"]);
   }
 
   /** The specialists of this process from now on. */

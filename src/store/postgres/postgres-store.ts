@@ -10,6 +10,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
 import { Retryable } from "../../core/errors.ts";
+import type { Handle } from "../../core/ids.ts";
 import { MEMORY } from "../sqlite/database.ts";
 import { COPIED_AT } from "../sqlite/restore-detection.ts";
 import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
@@ -42,6 +43,8 @@ export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | 
 export interface HeldStore {
   readonly store: Store;
   readonly shards: readonly number[];
+  /** True if the specialist belongs to one of them. */
+  has(specialist: Handle): boolean;
 }
 
 /** Throws `Retryable` or `Misconfigured` if the server cannot be used, and `Retryable` (`store_in_use`) while another process has shards of it. */
@@ -71,8 +74,7 @@ export async function openShards(options: PostgresStoreOptions): Promise<HeldSto
       if (!group.isClosed) await fold({ connection, group, options, times });
     const [group] = await groupsOf(connection, address.schema, shards);
     if (group === undefined) throw new Retryable("store_in_use", "a shard has changed hands meanwhile");
-    const store = await openHolder({ connection, group, options, times });
-    return { store, shards };
+    return await openHolder({ connection, group, options, times });
   } catch (error) {
     await connection.close();
     throw error;
@@ -107,22 +109,27 @@ async function fold(holding: Holding): Promise<void> {
   await end();
 }
 
-async function openHolder(holding: Holding): Promise<Store> {
+async function openHolder(holding: Holding): Promise<HeldStore> {
   const { connection, options, group } = holding;
-  const { store, end } = await openHolding(holding, options.address.localFile);
+  const { store, end, shardOf } = await openHolding(holding, options.address.localFile);
+  const shards = new Set(group.shards);
   return {
-    ...store,
-    async recover(...given) {
-      const recovered = await store.recover(...given);
-      await noteServer(connection, options.address.schema, group.shards); // a copy is recognised again until it is recovered
-      return recovered;
-    },
-    async close() {
-      try {
-        await end();
-      } finally {
-        await connection.close();
-      }
+    shards: group.shards,
+    has: (specialist) => shards.has(shardOf(specialist)),
+    store: {
+      ...store,
+      async recover(...given) {
+        const recovered = await store.recover(...given);
+        await noteServer(connection, options.address.schema, group.shards); // a copy is recognised again until it is recovered
+        return recovered;
+      },
+      async close() {
+        try {
+          await end();
+        } finally {
+          await connection.close();
+        }
+      },
     },
   };
 }
@@ -130,7 +137,7 @@ async function openHolder(holding: Holding): Promise<Store> {
 async function openHolding(
   { connection, group, options, times }: Holding,
   file: string,
-): Promise<{ readonly store: Store; readonly end: () => Promise<void> }> {
+): Promise<{ readonly store: Store; readonly shardOf: (specialist: Handle) => number; readonly end: () => Promise<void> }> {
   const { clock, address } = options;
   const { schema } = address;
   const numbers = new NumberBlocks(connection, schema);
@@ -154,6 +161,7 @@ async function openHolding(
   });
   return {
     store: { ...store, requireCurrent: () => groups.requireCurrent() },
+    shardOf: shards.ofSpecialist,
     async end() {
       try {
         await store.close();

@@ -59,7 +59,7 @@ export const NO_SHARD = -1;
 const OWN = scopeOf(asHandle(""));
 
 export interface ShardMap {
-  ofSpecialist(handle: Handle): number;
+  readonly ofSpecialist: (handle: Handle) => number;
   ofKey(key: KeyId): number;
   /** The shard of rows that belong to no specialist. */
   readonly home: number;

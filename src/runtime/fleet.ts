@@ -1,0 +1,307 @@
+/**
+ * One process among those that work on one server. It takes its fair share of the shards, each time as a store with a runtime of its own,
+ * gives back what is above it, and takes over what others leave. A specialist runs where its shard is.
+ */
+import type { PostgresAddress } from "../config/postgres-address.ts";
+import { sleep } from "../core/clock.ts";
+import { isRetinueError, messageOf, type Fatal } from "../core/errors.ts";
+import type { Handle } from "../core/ids.ts";
+import { SECOND } from "../core/units.ts";
+import type { Stop } from "../limits/verdict.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import { Membership, type FleetProcess, type FleetView } from "../store/postgres/membership.ts";
+import { SHARDS } from "../store/postgres/ownership.ts";
+import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
+import type { Recovered } from "../store/store.ts";
+import { chooseShards, chooseToGive, fairShare } from "./fair-share.ts";
+import { openCommon, runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
+import { createRuntime, type Runtime } from "./runtime.ts";
+
+/** Shards of this process, with the runtime of their specialists. */
+export interface Part extends HeldStore {
+  readonly runtime: Runtime;
+  readonly startedAt: number;
+}
+
+export interface FleetOptions {
+  readonly planned: LaunchPlan;
+  readonly options: LaunchOptions;
+  readonly address: PostgresAddress;
+  readonly common: CommonParts;
+  /** Options of the runtime of each part, beside those of the process. */
+  readonly perRuntime: Partial<Parameters<typeof createRuntime>[0]>;
+  readonly specialists: () => readonly Specialist[];
+  /** Answers a request of another process. */
+  readonly answer: (body: string) => Promise<string>;
+  /** Called before a part begins. */
+  readonly onPart: (part: Part) => Promise<void>;
+}
+
+/** Processes that begin or end together are one change. */
+const SETTLE_MS = 1.5 * SECOND;
+/** A process has few stores: each is a working copy and a connection. */
+const MOST_PARTS = 4;
+const AGAIN_MS = SECOND;
+
+const NOTHING: Recovered = { events: 0, doubts: 0, attempts: 0 };
+
+export class Fleet {
+  readonly #with: FleetOptions;
+  readonly #parts = new Set<Part>();
+  readonly #ending = new Map<Part, Promise<void>>();
+  readonly #stopping = new AbortController();
+  #membership: Membership | undefined;
+  #view: FleetView = { processes: [], free: [], serverNow: 0 };
+  #wake = new AbortController();
+  #members = "";
+  #changedAt = 0;
+  #opening: Promise<void> | undefined;
+  #loop: Promise<void> | undefined;
+  #isDraining = false;
+  /** The reason while nothing works. */
+  #trouble: string | undefined;
+  #isSessionLost = false;
+  /** Halts that a lost store could not keep. */
+  #unkept: readonly Stop[] = [];
+
+  constructor(options: FleetOptions) {
+    this.#with = options;
+  }
+
+  /** Those that work. */
+  get parts(): readonly Part[] {
+    return [...this.#parts].filter((part) => !this.#ending.has(part));
+  }
+
+  get view(): FleetView {
+    return this.#view;
+  }
+
+  get membership(): Membership | undefined {
+    return this.#membership;
+  }
+
+  /** The reason why the last look at the server failed; undefined after one that succeeded. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Halts that no store keeps yet. */
+  get unkept(): readonly Stop[] {
+    return this.#unkept;
+  }
+
+  /** The other living processes, as last seen. */
+  others(): readonly FleetProcess[] {
+    return this.#view.processes.filter(({ number }) => number !== this.#membership?.number);
+  }
+
+  partOf(handle: Handle): Part | undefined {
+    return this.parts.find((part) => part.has(handle));
+  }
+
+  /** Resolves when no store is being opened: the parts of then have read every halt of before. */
+  async settled(): Promise<void> {
+    while (this.#opening !== undefined) await this.#opening.catch(() => undefined);
+  }
+
+  /** Joins and takes what is free. Throws if the server cannot be used; later it is tried again. */
+  async start(): Promise<Recovered> {
+    await this.#join();
+    const recovered = await this.#look();
+    this.#loop = this.#keepLooking();
+    return recovered ?? NOTHING;
+  }
+
+  /** Reads who lives, now. */
+  async look(): Promise<FleetView> {
+    const { membership } = this;
+    if (membership !== undefined) this.#view = await membership.look();
+    return this.#view;
+  }
+
+  /** Gives everything to the others and takes nothing more. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    await this.#membership?.drains();
+    await this.settled();
+    await Promise.all([...this.#parts].map((part) => this.#end(part)));
+    await this.#membership?.notify();
+  }
+
+  /** Ends the work: the others take over at once. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wake.abort();
+    await this.#loop;
+    await this.settled();
+    await Promise.all([...this.#parts].map((part) => this.#end(part)));
+    const membership = this.#membership;
+    this.#membership = undefined;
+    if (membership === undefined) return;
+    await membership.notify().catch(() => undefined); // they look each second anyway
+    await membership.close();
+  }
+
+  async #join(): Promise<void> {
+    const { address, options, specialists, answer } = this.#with;
+    const { clock, random } = options;
+    this.#membership = await Membership.open({
+      address,
+      clock,
+      handles: specialists().map(({ handle }) => handle),
+      newSalt: () => random.word(SALT_LENGTH),
+      onNotice: () => this.#wake.abort(),
+      answer,
+      onLost: () => {
+        this.#isSessionLost = true;
+        this.#wake.abort();
+      },
+    });
+    this.#isSessionLost = false;
+  }
+
+  async #keepLooking(): Promise<void> {
+    const { clock, log } = this.#with.options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await sleep(clock, SECOND, this.#wake.signal);
+      this.#wake = new AbortController();
+      if (signal.aborted) return;
+      try {
+        if (this.#isSessionLost) await this.#leave();
+        if (this.#membership === undefined) await this.#join();
+        await this.#look();
+        this.#trouble = undefined;
+      } catch (error) {
+        const message = messageOf(error);
+        if (this.#trouble !== message)
+          log.error(`${this.parts.length === 0 ? "nothing" : "for some specialists nothing"} is sent until the store can be used again`, {
+            message,
+          });
+        this.#trouble = message;
+        await sleep(clock, AGAIN_MS, signal);
+      }
+    }
+  }
+
+  /** Without its own session this process is seen by nobody: it gives up what it has, and joins again. */
+  async #leave(): Promise<void> {
+    const membership = this.#membership;
+    this.#membership = undefined;
+    await membership?.close();
+    await Promise.all([...this.#parts].map((part) => this.#end(part)));
+  }
+
+  async #look(): Promise<Recovered | undefined> {
+    const membership = this.#membership;
+    if (membership === undefined) return undefined;
+    this.#view = await membership.look();
+    const { processes, free } = this.#view;
+    this.#noteMembers(processes);
+    const share = this.#isDraining ? 0 : fairShare(processes, membership.number, SHARDS);
+    const owned = [...this.#parts].reduce((sum, { shards }) => sum + shards.length, 0);
+    if (owned < share && free.length > 0) return this.#take(membership, share - owned);
+    if (this.#ending.size > 0 || !this.#isSettled()) return undefined;
+    const given = owned > share ? chooseToGive(this.parts, owned - share) : this.#tooMany();
+    for (const part of given) void this.#end(part).then(() => membership.notify().catch(() => undefined));
+    return undefined;
+  }
+
+  #noteMembers(processes: readonly FleetProcess[]): void {
+    const members = processes.map(({ number, draining }) => `${number}${draining ? "-" : ""}`).join(" ");
+    if (members !== this.#members) this.#changedAt = this.#with.options.clock.monotonic();
+    this.#members = members;
+  }
+
+  #isSettled(): boolean {
+    return this.#with.options.clock.monotonic() - this.#changedAt >= SETTLE_MS;
+  }
+
+  /** The smallest stores, to be opened again as one. */
+  #tooMany(): readonly Part[] {
+    const { parts } = this;
+    return parts.length <= MOST_PARTS ? [] : parts.toSorted((a, b) => a.shards.length - b.shards.length).slice(0, 2);
+  }
+
+  async #take(membership: Membership, count: number): Promise<Recovered | undefined> {
+    const { processes, free } = this.#view;
+    const foreign = await membership.foreignShards();
+    const usable = free.filter((shard) => !foreign.has(shard));
+    const rank = processes.findIndex(({ number }) => number === membership.number);
+    const shards = chooseShards(usable, count, { rank, of: processes.length });
+    if (shards.length === 0) return undefined;
+    const opening = this.#open(membership, shards);
+    this.#opening = opening.then(() => undefined);
+    try {
+      return await opening;
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+
+  async #open(membership: Membership, shards: readonly number[]): Promise<Recovered | undefined> {
+    const { planned, options, address, common, perRuntime, specialists, onPart } = this.#with;
+    const { clock, random } = options;
+    for (const { scope, reason, since } of this.#unkept) await membership.keepStop("halt", scope, reason, since);
+    this.#unkept = [];
+    let lost: Fatal | undefined;
+    let part: Part | undefined;
+    const held = await openShards({
+      address,
+      shards,
+      process: membership.number,
+      clock,
+      random,
+      zone: () => planned.config.guardian.zone,
+      lateLandingMs: planned.profile.timing.lateLandingMs,
+      readsBeside: true,
+      onLost: (error) => {
+        lost = error;
+        if (part === undefined) return;
+        part.runtime.storeLost(error);
+        void this.#end(part);
+      },
+    });
+    if (held === undefined) return undefined;
+    try {
+      const runtime = createRuntime({
+        ...(await runtimeOptions(planned, options, common, held.store)),
+        ...perRuntime,
+        specialists: specialists().filter(({ handle }) => held.has(handle)),
+      });
+      part = { ...held, runtime, startedAt: clock.now() };
+      await onPart(part);
+      const recovered = await runtime.start();
+      if (lost !== undefined) throw lost;
+      this.#parts.add(part);
+      return recovered;
+    } catch (error) {
+      await part?.runtime.stop();
+      await held.store.close().catch(() => undefined); // the first error is the one to report
+      throw error;
+    }
+  }
+
+  /** Ends the work on a part and frees its shards. */
+  #end(part: Part): Promise<void> {
+    const ending = this.#ending.get(part) ?? this.#close(part);
+    this.#ending.set(part, ending);
+    return ending;
+  }
+
+  async #close(part: Part): Promise<void> {
+    const { log } = this.#with.options;
+    try {
+      await part.runtime.stop();
+      await part.store.close();
+    } catch (error) {
+      if (!isRetinueError(error)) log.error("a store could not be closed", { message: messageOf(error) });
+    } finally {
+      this.#unkept = [...this.#unkept, ...part.runtime.parts.unkeptHalts.all()];
+      this.#parts.delete(part);
+      this.#ending.delete(part);
+      this.#wake.abort();
+    }
+  }
+}

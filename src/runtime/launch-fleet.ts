@@ -1,0 +1,227 @@
+/** Launches a process of a fleet: the checked plan as runtimes on the shards that it has, one receiver for all, and all of it as one. */
+import PQueue from "p-queue";
+import type { PostgresAddress } from "../config/postgres-address.ts";
+import { Fatal, messageOf, Retryable } from "../core/errors.ts";
+import { createAnnouncer } from "../core/events.ts";
+import { asHandle, type Handle } from "../core/ids.ts";
+import type { Logger } from "../core/log.ts";
+import { createSharedLists } from "../polling/shared-lists.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import { bindToNetwork } from "../store/bind-network.ts";
+import type { Store } from "../store/store.ts";
+import type { Backlog } from "../store/overview.ts";
+import type { GateAnswer } from "../webhooks/receiver/accept.ts";
+import type { Receiver } from "../webhooks/receiver/http.ts";
+import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
+import { Fleet } from "./fleet.ts";
+import { learnSecrets, lifeOf, openCommon, receiverOf, type LaunchOptions, type LaunchPlan, type Life } from "./launch.ts";
+import { DEFAULT_HANDLERS, type Runtime } from "./runtime.ts";
+import type { SeenRuntime } from "./seen-runtime.ts";
+import { placeOf } from "../config/postgres-address.ts";
+
+export interface LaunchedFleet extends LaunchPlan, Life {
+  readonly fleet: Fleet;
+  readonly runtime: FleetRuntime;
+}
+
+export interface FleetLaunchOptions extends LaunchOptions {
+  readonly address: PostgresAddress;
+  /** Answers a request of another process. */
+  readonly answer: (fleet: LaunchedFleet, body: string) => Promise<string>;
+  /** Passes a delivery to the process that has its specialist. */
+  readonly passOn: (fleet: LaunchedFleet, handle: Handle, delivery: RawDelivery) => Promise<GateAnswer>;
+}
+
+/** Opens nothing on the server yet. */
+export function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): LaunchedFleet {
+  const { config, baseUrl, roster } = planned;
+  const { address, clock, random, log } = options;
+  learnSecrets(planned, options.scrubber);
+  const announcer = options.announcer ?? createAnnouncer();
+  const common = openCommon(planned, options);
+  const specialists = new Map(roster.definitions.map(({ specialist }) => [specialist.handle, specialist]));
+  const receives = config.receiver.port !== undefined;
+  const fleet: Fleet = new Fleet({
+    planned,
+    options: { ...options, announcer },
+    address,
+    common,
+    specialists: () => [...specialists.values()],
+    perRuntime: {
+      handlerQueue: new PQueue({ concurrency: DEFAULT_HANDLERS }),
+      sharedLists: createSharedLists(random),
+      ...(receives ? { receiver: { ...receiverOf(config), port: undefined } } : {}),
+    },
+    answer: (body) => options.answer(launched, body),
+    onPart: ({ store }) =>
+      bindToNetwork(store, { path: placeOf(address), network: options.networkName ?? baseUrl, allowMoved: config.network.allowMoved }),
+  });
+  const runtime = new FleetRuntime({
+    fleet,
+    planned,
+    specialists,
+    clock,
+    log,
+    announcer,
+    receiver: receives ? { port: config.receiver.port ?? 0, host: config.receiver.host } : undefined,
+    passOn: (handle, delivery) => options.passOn(launched, handle, delivery),
+  });
+  const { isolation, tools, transport } = common;
+  const launched: LaunchedFleet = {
+    ...planned,
+    fleet,
+    runtime,
+    ...lifeOf({ runtime, isolation, planned, options: { ...options, announcer }, close: [isolation, tools, transport] }),
+  };
+  return launched;
+}
+
+interface FleetRuntimeOptions {
+  readonly fleet: Fleet;
+  readonly planned: LaunchPlan;
+  readonly specialists: Map<Handle, Specialist>;
+  readonly clock: LaunchOptions["clock"];
+  readonly log: Logger;
+  readonly announcer: Runtime["announcer"];
+  /** The receiver's own address. */
+  readonly receiver: { readonly port: number; readonly host: string } | undefined;
+  readonly passOn: (handle: Handle, delivery: RawDelivery) => Promise<GateAnswer>;
+}
+
+/** The runtimes of a process as one. */
+export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop" | "put" | "retire" | "announcer"> {
+  readonly announcer: Runtime["announcer"];
+  readonly parts: SeenRuntime["parts"];
+  readonly #with: FleetRuntimeOptions;
+  #phase: "starting" | "working" | "stopping" = "starting";
+  #receiver: Receiver | undefined;
+
+  constructor(options: FleetRuntimeOptions) {
+    const { fleet, planned, clock, announcer } = options;
+    this.#with = options;
+    this.announcer = announcer;
+    const partsOf = (handle: string): Runtime["parts"] | undefined => fleet.partOf(asHandle(handle))?.runtime.parts;
+    this.parts = {
+      clock,
+      profile: planned.profile,
+      zone: planned.config.guardian.zone,
+      storeLost: () => this.#lost(),
+      breakers: {
+        trust: {
+          of: (handle) => partsOf(handle)?.breakers.trust.of(handle),
+          report: (handle) => partsOf(handle)?.breakers.trust.report(handle),
+        },
+      },
+      coverage: { of: (handle) => partsOf(handle)?.coverage.of(asHandle(handle)) ?? { state: "unknown" } },
+      unkeptHalts: { all: () => [...fleet.unkept, ...fleet.parts.flatMap(({ runtime }) => runtime.parts.unkeptHalts.all())] },
+      store: {
+        networkState: () => this.#anyStore().networkState(),
+        saveNetworkState: async (change, now) => this.#anyStore().saveNetworkState(change, now),
+        reads: {
+          backlog: async () => addedUp(await Promise.all(fleet.parts.map(({ store }) => store.reads.backlog()))),
+          eventOf: async (intent) => {
+            for (const { store } of fleet.parts) {
+              const found = await store.reads.eventOf(intent);
+              if (found !== undefined) return found;
+            }
+            return undefined;
+          },
+        },
+      },
+    };
+  }
+
+  get phase(): Runtime["phase"] {
+    if (this.#phase === "working" && this.#lost() !== undefined) return "store_lost";
+    return this.#phase;
+  }
+
+  members(): ReturnType<Runtime["members"]> {
+    return this.#with.fleet.parts.flatMap(({ runtime }) => runtime.members());
+  }
+
+  get unsigned(): boolean {
+    return this.#with.fleet.parts.some(({ runtime }) => runtime.webhooks?.unsigned === true);
+  }
+
+  async start(): ReturnType<Runtime["start"]> {
+    const { fleet, receiver } = this.#with;
+    const recovered = await fleet.start();
+    if (receiver !== undefined) await this.#listen(receiver);
+    if (this.#phase === "starting") this.#phase = "working";
+    return recovered;
+  }
+
+  async stop(): Promise<void> {
+    this.#phase = "stopping";
+    await this.#receiver?.close();
+    await this.#with.fleet.stop();
+  }
+
+  async put(specialist: Specialist): Promise<void> {
+    const { fleet, specialists } = this.#with;
+    specialists.set(specialist.handle, specialist);
+    await this.#told();
+    await fleet.partOf(specialist.handle)?.runtime.put(specialist);
+  }
+
+  retire(handle: Handle): void {
+    const { fleet, specialists } = this.#with;
+    specialists.delete(handle);
+    void this.#told();
+    fleet.partOf(handle)?.runtime.retire(handle);
+  }
+
+  /** Takes a delivery for a specialist of this process; undefined if another one has it. */
+  async accept(handle: Handle, delivery: RawDelivery): Promise<GateAnswer | undefined> {
+    return this.#with.fleet.partOf(handle)?.runtime.webhooks?.accept(handle, delivery);
+  }
+
+  async #told(): Promise<void> {
+    const { fleet, specialists, log } = this.#with;
+    try {
+      await fleet.membership?.canRun([...specialists.keys()]);
+    } catch (error) {
+      log.warn("the other processes do not know of the changed definitions yet", { message: messageOf(error) });
+    }
+  }
+
+  #lost(): Fatal | undefined {
+    const { trouble, parts } = this.#with.fleet;
+    return trouble === undefined || parts.length > 0 ? undefined : new Fatal("store_lost", trouble);
+  }
+
+  #anyStore(): Store {
+    const [part] = this.#with.fleet.parts;
+    if (part === undefined) throw new Retryable("store_in_use", "this process has no shard of the store now");
+    return part.store;
+  }
+
+  async #listen(address: { readonly port: number; readonly host: string }): Promise<void> {
+    const { clock, log, specialists, passOn } = this.#with;
+    const { createReceiver } = await import("../webhooks/receiver/http.ts"); // as in a runtime: most run without it
+    this.#receiver = createReceiver({
+      clock,
+      gate: {
+        knows: (handle) => specialists.has(asHandle(handle)),
+        accept: async (handle, delivery) => (await this.accept(asHandle(handle), delivery)) ?? passOn(asHandle(handle), delivery),
+      },
+      onError: (error) => log.error("the webhook receiver failed", { message: messageOf(error) }),
+    });
+    const { url } = await this.#receiver.listen(address);
+    log.info(`webhooks: this process listens at ${url}`);
+  }
+}
+
+function addedUp(all: readonly Backlog[]): Backlog {
+  const oldest = (times: readonly (number | undefined)[]): number | undefined => {
+    const known = times.filter((time) => time !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
+  };
+  return {
+    events: all.reduce((sum, { events }) => sum + events, 0),
+    oldestEventAt: oldest(all.map(({ oldestEventAt }) => oldestEventAt)),
+    actions: all.reduce((sum, { actions }) => sum + actions, 0),
+    oldestActionAt: oldest(all.map(({ oldestActionAt }) => oldestActionAt)),
+  };
+}

@@ -1,0 +1,80 @@
+/** Several `retinue run` on one server, each in a folder of its own as on a machine of its own, against a network that the test judges by. */
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, type TestContext } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import type { LocalNetwork } from "../../src/local-network/options.ts";
+import { createLocalNetwork } from "../../src/local-network/local-network.ts";
+import { inProcess } from "./cli.ts";
+import { folder, start, type Process } from "./process.ts";
+import { asking, textAt } from "./visitor.ts";
+
+export interface FleetLab {
+  readonly network: LocalNetwork;
+  readonly handles: readonly string[];
+  /** Starts a process in a new folder, with the definitions of now. */
+  run(options?: { readonly env?: { readonly [name: string]: string }; readonly args?: readonly string[] }): Member;
+  /** Runs a command in a folder that no process has. */
+  ask(...args: readonly string[]): ReturnType<typeof inProcess>;
+  /** Posts by somebody else, and gives the post's id. */
+  news(text: string): Promise<string>;
+  /** Resolves when each specialist has answered the post, once. */
+  answered(post: string, timeoutMs?: number): Promise<void>;
+  /** Handles with more than one answer to one post. */
+  doubled(): readonly string[];
+}
+
+export interface Member extends Process {
+  readonly root: string;
+}
+
+const DEFINITION = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
+  watch: { feed: { from: "start" } }, on: { "post.created": (post, act) => { act.reply(post, "${handle} on " + post.id); } } };`;
+
+/** Specialists that answer each post once. */
+export async function fleetLab(
+  context: TestContext,
+  {
+    store,
+    specialists,
+    definition = DEFINITION,
+  }: { readonly store: string; readonly specialists: number; readonly definition?: (handle: string) => string },
+): Promise<FleetLab> {
+  const project = folder(context);
+  mkdirSync(join(project, "agents"));
+  const handles = Array.from({ length: specialists }, (_, i) => `s${i}`);
+  for (const handle of handles) writeFileSync(join(project, "agents", `${handle}.ts`), definition(handle));
+  writeFileSync(join(project, "quick.json"), JSON.stringify({ extends: "set-b", timing: { quietMs: 200 } }));
+  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), residents: false, scale: 0.05 });
+  const listening = await network.listen({ set: "b" });
+  const keys = Object.fromEntries(
+    handles.map((handle) => [`RETINUE_KEY_${handle.toUpperCase()}`, network.provision({ handle, tier: "pro", set: "b" }).key]),
+  );
+  const other = asking(network, "b", network.provision({ handle: "quill", tier: "pro", set: "b" }).key);
+  network.start();
+  context.onTestFinished(async () => {
+    await listening.close();
+    await network.stop();
+  });
+  const replies = (post: string) => network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === post);
+  const visitor = folder(context);
+  return {
+    network,
+    handles,
+    run({ env = {}, args = [] } = {}) {
+      const root = folder(context);
+      cpSync(project, root, { recursive: true });
+      const words = ["run", "--base-url", listening.baseUrls.b ?? "", "--set", "b", "--profile", join(root, "quick.json")];
+      return { ...start(context, [...words, "--store", store, ...args], { cwd: root, env: { ...keys, ...env } }), root };
+    },
+    ask: (...args) => inProcess([...args, "--store", store], { cwd: visitor }),
+    async news(text) {
+      return textAt((await other("POST", "/v1/posts", { body: { content: text } })).json, "id");
+    },
+    async answered(post, timeoutMs = 15_000) {
+      await expect.poll(() => new Set(replies(post).map(({ agent }) => agent)).size, { timeout: timeoutMs }).toBe(handles.length);
+    },
+    doubled: () => handles.filter((handle) => network.truth.duplicates({ agent: handle }).length > 0),
+  };
+}
