@@ -16,6 +16,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "network", describe: "run a local network alone, to develop against", load: () => import("./commands/network.ts") },
   { name: "doctor", describe: "examine a network by reads only, and draft a profile for it", load: () => import("./commands/doctor.ts") },
   { name: "status", describe: "show what runs, its usage, and what waits or needs you", load: () => import("./commands/status.ts") },
+  { name: "fleet", describe: "show the processes that share a store on a server, or drain one", load: () => import("./commands/fleet.ts") },
   { name: "log", describe: "list actions and decisions", load: () => import("./commands/log.ts") },
   {
     name: "rehearse",

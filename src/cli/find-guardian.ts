@@ -19,6 +19,11 @@ export async function withGuardian<Result>(
   const client = await connectControl(storeFile(config.store), context.clock, shellUser(context.env).who);
   if (client === undefined) {
     requireStore(config);
+    if (config.store.kind === "postgres") {
+      const { overProcesses } = await import("./fleet-session.ts");
+      const asked = await overProcesses(config.store, context, (guardian) => work(guardian, undefined));
+      if (asked !== undefined) return asked.result;
+    }
     // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.
     const { overStore } = await import("./offline-guardian.ts");
     return overStore(config, context, (guardian) => work(guardian, undefined));

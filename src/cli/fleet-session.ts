@@ -1,11 +1,17 @@
-/** The work of a process of a fleet under a command. Loaded where the store is on a server. */
+/** A fleet under a command: one process of it at work, or a visitor that asks the processes. Loaded where the store is on a server. */
 import type { PostgresAddress } from "../config/postgres-address.ts";
+import type { Clock } from "../core/clock.ts";
 import { createAnnouncer } from "../core/events.ts";
-import { answerRequest, guardianOfFleet, passOn } from "../guardian/fleet-guardian.ts";
+import { systemRandom } from "../core/random.ts";
+import { answerRequest, guardianOfFleet, guardianOfProcesses, passOn } from "../guardian/fleet-guardian.ts";
+import type { Guardian } from "../guardian/guardian.ts";
 import { showRunning, type SpecialistShown } from "../guardian/status.ts";
 import { launchFleet } from "../runtime/launch-fleet.ts";
-import type { LaunchOptions, LaunchPlan } from "../runtime/launch.ts";
+import { SALT_LENGTH, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
+import { Membership } from "../store/postgres/membership.ts";
+import type { Context } from "./command.ts";
 import type { Working } from "./session.ts";
+import { shellUser } from "./shell-user.ts";
 
 export function openFleet(options: LaunchOptions, plan: LaunchPlan, address: PostgresAddress): Working {
   const { clock, announcer = createAnnouncer() } = options;
@@ -27,4 +33,26 @@ export function openFleet(options: LaunchOptions, plan: LaunchPlan, address: Pos
     guardianOf: (caller) => guardianOfFleet(launched, caller),
     shown: () => (drained === undefined ? shown() : Promise.resolve(last)),
   };
+}
+
+/** Runs `work` over the processes that have the specialists now; undefined if none has. */
+export async function overProcesses<Result>(
+  address: PostgresAddress,
+  { clock, env }: Context,
+  work: (guardian: Guardian) => Promise<Result>,
+): Promise<{ readonly result: Result } | undefined> {
+  const membership = await visit(address, clock);
+  try {
+    const { processes } = await membership.look();
+    if (processes.every(({ shards }) => shards.length === 0)) return undefined;
+    return { result: await work(guardianOfProcesses(membership, clock, shellUser(env))) };
+  } finally {
+    await membership.close();
+  }
+}
+
+/** Joins as a command: it takes nothing. Throws `Misconfigured` (`store_missing`) where there is no store. */
+export function visit(address: PostgresAddress, clock: Clock): Promise<Membership> {
+  const random = systemRandom();
+  return Membership.open({ address, clock, handles: undefined, newSalt: () => random.word(SALT_LENGTH) });
 }

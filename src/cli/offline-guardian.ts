@@ -14,10 +14,9 @@ import type { Context } from "./command.ts";
 export async function overStore<Result>(config: Config, context: Context, work: (guardian: Guardian) => Promise<Result>): Promise<Result> {
   const { clock } = context;
   const { store, refusal } = await openForOrders(config, context);
-  const elsewhere = refusal?.code === "store_in_use" ? refusal.message : undefined;
   try {
     const caller = shellUser(context.env);
-    const result = await work(createGuardian({ store, clock, members: () => membersOf(config, context), caller, elsewhere }));
+    const result = await work(createGuardian({ store, clock, members: () => membersOf(config, context), caller }));
     if (refusal !== undefined) context.out.problems([{ level: "warning", code: refusal.code, message: refusal.message }]);
     return result;
   } finally {
@@ -25,7 +24,7 @@ export async function overStore<Result>(config: Config, context: Context, work: 
   }
 }
 
-/** A store that takes no writes, or that a process elsewhere has, can still be read: orders then fail with the reason. */
+/** A store that takes no writes can still be read: orders then fail with the reason. */
 async function openForOrders(
   { store: address, guardian }: Config,
   { clock }: Context,
@@ -34,14 +33,9 @@ async function openForOrders(
   try {
     return { store: await openStore(address, options) };
   } catch (error) {
-    if (!(error instanceof Retryable && canBeRead(address, error))) throw error;
+    if (!(error instanceof Retryable && error.code === "store_unwritable")) throw error;
     return { store: await openStore(address, { ...options, readOnly: error }), refusal: error };
   }
-}
-
-/** The process that has a file is on this machine, and does not answer; that of a server is on any. */
-function canBeRead({ kind }: Config["store"], { code }: Retryable): boolean {
-  return code === "store_unwritable" || (kind === "postgres" && code === "store_in_use");
 }
 
 /** The specialists of the definitions, which determine the consequences of a decision while nothing runs. */

@@ -16,6 +16,7 @@ import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import { joinGuardians, type GuardianPart } from "./join-guardians.ts";
+import type { OrderResult } from "./wake-waiting.ts";
 import { describeError, errorFrom, isRequestName, performRequest, remoteGuardian } from "./remote-guardian.ts";
 
 /** Time for another process to answer; an order that stops work has less, and then ends its sessions. */
@@ -75,7 +76,7 @@ function overParts(parts: () => Promise<readonly GuardianPart[]>, { clock, keep 
       );
       if (known.length === 0) throw new Fatal("nothing_found", `no process answers: ${silent.join("; ")}`);
       const snapshot = await joinGuardians(() => Promise.resolve(known)).status(query);
-      return silent.length === 0 ? snapshot : { ...snapshot, elsewhere: `not shown: what runs at ${silent.join("; ")}` };
+      return silent.length === 0 ? snapshot : { ...snapshot, unseen: silent.join("; ") };
     },
     async halt(query) {
       await keep("halt", query.handle ?? EVERYONE, query.reason ?? "the Guardian ordered it", clock.now());
@@ -121,6 +122,12 @@ async function ask(
     await membership.endSessions(process);
     return { message: `${process.name} did not answer: its sessions are ended, so that it sends nothing`, inFlight: [] };
   }
+}
+
+/** Asks a process to give its specialists to the others. */
+export async function drainProcess(membership: Membership, process: FleetProcess): Promise<OrderResult> {
+  readAnswer(await membership.ask(process, JSON.stringify({ do: "drain" }), ANSWER_MS));
+  return { message: `${process.name} gives its specialists to the others, and takes none until it is started again` };
 }
 
 function readAnswer(text: string): unknown {

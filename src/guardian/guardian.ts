@@ -100,14 +100,12 @@ export interface GuardianOptions {
   readonly live?: { readonly runtime: Runtime; readonly startedAt: number; readonly baseUrl: string };
   /** The specialists of the definitions, if no runtime is running. */
   readonly members?: () => Promise<readonly Member[]>;
-  /** The process elsewhere that works on the store. */
-  readonly elsewhere?: string | undefined;
   /** The person whose orders come by this interface; without one, the program. */
   readonly caller?: Caller;
 }
 
 export function createGuardian(options: GuardianOptions): Guardian {
-  const { store, clock, live, members, elsewhere } = options;
+  const { store, clock, live, members } = options;
   const context: GuardianContext = {
     store,
     clock,
@@ -117,7 +115,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
       live === undefined ? (await members?.())?.find(({ specialist }) => specialist.handle === handle) : live.runtime.member(handle),
   };
   const guardian: Guardian = {
-    status: () => showStatus(defined({ store, clock, live, elsewhere })),
+    status: () => showStatus(defined({ store, clock, live })),
     log: (query) => readLog(store, query, clock.now()),
     orders: (query) => readOrders(store, query),
     events: (query) => readEvents(store, query, clock.now()),

@@ -39,7 +39,7 @@ export function joinGuardians(parts: () => Promise<readonly GuardianPart[]>): Gu
       }
       if (name === "status") {
         const snaps = await Promise.all(all.map((p) => p.guardian.status({})));
-        return { ...snaps[0], specialists: snaps.flatMap((s) => s.specialists) };
+        return { ...snaps[0], specialists: snaps.flatMap((s) => s.specialists).sort((a, b) => (a.handle < b.handle ? -1 : 1)) };
       }
       return (all[0]!.guardian as any)[name](query);
     },

@@ -113,8 +113,8 @@ export interface Snapshot extends AllFailing {
   readonly at: number;
   /** Undefined if no runtime is running: the snapshot then comes from the store. */
   readonly running: { readonly pid: number; readonly since: number; readonly baseUrl: string; readonly set: "a" | "b" } | undefined;
-  /** The process on another machine that works on a store on a server: the snapshot is what the server has. */
-  readonly elsewhere?: string;
+  /** Other processes of the fleet that did not answer: nothing of what they run is shown. */
+  readonly unseen?: string;
   /** Set if the running process can no longer write its store: it sends nothing until it is restarted. */
   readonly storeLost?: { readonly message: string };
   readonly halts: readonly HaltShown[];
@@ -163,7 +163,6 @@ export async function showStatus(from: StatusParts): Promise<Snapshot> {
 interface StatusParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly elsewhere?: string;
   readonly live?: { readonly runtime: Runtime; readonly startedAt: number; readonly baseUrl: string };
 }
 
@@ -207,7 +206,7 @@ function runningOf(live: StatusParts["live"]): Snapshot["running"] {
   return { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set };
 }
 
-async function readStatus({ store, clock, live, elsewhere }: StatusParts): Promise<Snapshot> {
+async function readStatus({ store, clock, live }: StatusParts): Promise<Snapshot> {
   const members = live?.runtime.members() ?? [];
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
   const breakers = live?.runtime.parts.breakers ?? (await storedBreakers(store, clock));
@@ -228,7 +227,6 @@ async function readStatus({ store, clock, live, elsewhere }: StatusParts): Promi
   return {
     at: now,
     running: runningOf(live),
-    ...defined({ elsewhere }),
     ...failing,
     ...(lost === undefined ? {} : { storeLost: { message: lost.message } }),
     ...stops,

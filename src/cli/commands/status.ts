@@ -43,17 +43,14 @@ export const command: Command = {
 };
 
 function show(snapshot: Snapshot, cwd: string, out: Output): void {
-  const { running, elsewhere, at, storeLost, halts, pauses, frozen } = snapshot;
+  const { running, unseen, at, storeLost, halts, pauses, frozen } = snapshot;
   const { paint } = out;
   out.line(
     running === undefined
-      ? paint.yellow(
-          elsewhere === undefined
-            ? "No runtime uses this store now. This is its last state."
-            : `Elsewhere ${elsewhere}. This is what the server has.`,
-        )
+      ? paint.yellow("No runtime uses this store now. This is its last state.")
       : say`${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
   );
+  if (unseen !== undefined) out.line(paint.yellow(`Not shown, because it did not answer: ${unseen}`));
   if (storeLost !== undefined) out.line(paint.red(`Nothing is sent: ${storeLost.message}`));
   for (const { scope, reason, since, kept } of halts) {
     const end = kept === false ? "; not stored: it ends with the process" : "";
