@@ -1,6 +1,7 @@
 /** Holders of shards, as rows: who held a shard last, and if it ended in order. */
 import type { NumberBlocks } from "./blocks.ts";
 import type { PostgresConnection, PostgresRow } from "./open-connection.ts";
+import { NO_SHARD } from "./row-places.ts";
 
 /** Shards that can be opened together. */
 export interface HolderGroup {
@@ -39,6 +40,16 @@ function copiedAt(rows: readonly PostgresRow[]): number | undefined {
   return copied.length === 0 ? undefined : Math.max(0, ...copied.map(({ seen_at: at }) => Number(at ?? 0)));
 }
 
+/** The Guardian's accounts of holders that have no shard any longer, as one; expired rows go. */
+const ENDED_ACCOUNTS = `WITH here AS (SELECT DISTINCT holder FROM @.shard WHERE holder IS NOT NULL),
+  expired AS (DELETE FROM @.spend_row WHERE shard = ${NO_SHARD} AND holder = 0 AND ends <= $1 AND held = 0),
+  grants AS (DELETE FROM @.guardian_grant WHERE holder NOT IN (SELECT holder FROM here)),
+  ended AS (DELETE FROM @.spend_row WHERE shard = ${NO_SHARD} AND holder <> 0 AND ends > $1 AND holder NOT IN (SELECT holder FROM here) RETURNING *)
+  INSERT INTO @.spend_row (shard, holder, scope, currency, span, start, until, ends, held, posted)
+    SELECT ${NO_SHARD}, 0, scope, currency, span, start, max(until), max(ends), sum(held), sum(posted) FROM ended GROUP BY 3, 4, 5, 6
+  ON CONFLICT (shard, holder, scope, currency, span, start)
+    DO UPDATE SET held = spend_row.held + excluded.held, posted = spend_row.posted + excluded.posted`;
+
 export interface NewHolder {
   readonly schema: string;
   readonly group: HolderGroup;
@@ -66,6 +77,7 @@ export async function registerHolder(connection: PostgresConnection, { schema, g
         number,
         group.holders[0],
       ]);
+  await q(ENDED_ACCOUNTS, [now]);
   await q("UPDATE @.shard SET holder = $1, since = $2 WHERE shard = ANY($3::int[])", [number, now, group.shards]);
   await q("COMMIT");
   return number;

@@ -24,16 +24,20 @@ const SHARED: ReadonlySet<string> = new Set(["spend_frozen"]);
 export interface Places {
   readonly keys: Map<KeyId, number>;
   readonly placements: ReadonlyMap<Handle, number>;
+  /** True if money is held. */
+  readonly hasHolds: boolean;
 }
 
 export async function loadRows(connection: PostgresConnection, loading: Loading): Promise<Places> {
   const { copy, schema } = loading;
   const keys = new Map<KeyId, number>();
+  let hasHolds = false;
   // Counts of intents are rows of their own, written over those that the intents' rows make.
   for (const shape of copy.shapes.toSorted((a, b) => Number(a.name === "intent_count") - Number(b.name === "intent_count"))) {
     const { name } = shape;
     const rows = await connection.query(statementFor(shape, loading));
     if (name === "quota_key") for (const row of rows) keys.set(String(row["key_id"]) as KeyId, Number(row["shard"]));
+    if (name === "hold") hasHolds = rows.some(({ state }) => state === "open");
     const own = ROW_PLACES[name] === "holder";
     copy.load(
       name,
@@ -42,7 +46,7 @@ export async function loadRows(connection: PostgresConnection, loading: Loading)
     if (name === "spend_row" && loading.holder !== undefined) copy.load(name, await guardianRows(connection, loading));
   }
   const placed = await connection.query({ text: `SELECT specialist, shard FROM ${schema}.placement` });
-  return { keys, placements: new Map(placed.map((row) => [String(row["specialist"]) as Handle, Number(row["shard"])])) };
+  return { keys, placements: new Map(placed.map((row) => [String(row["specialist"]) as Handle, Number(row["shard"])])), hasHolds };
 }
 
 function statementFor(shape: TableShape, { schema, group, holder }: Loading): Statement {

@@ -13,7 +13,7 @@ import { readVersion } from "../../core/version.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
 import { hashedShard } from "./shard-map.ts";
-import { PROCESS_LOCKS, SHARD_LOCKS, SHARDS, writerPurpose } from "./ownership.ts";
+import { asOid, PROCESS_LOCKS, SHARD_LOCKS, SHARDS, writerPurpose } from "./ownership.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
 
 /** A living process. */
@@ -283,7 +283,6 @@ function channelOf(schema: string): string {
   return `retinue ${schema}`;
 }
 
-const asOid = (lock: string): string => `(${lock}::bigint & 4294967295)`;
 const LOCKS = `pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() AND l.locktype = 'advisory'
   AND l.objsubid = 2 AND l.granted`;
 const LOOK = `WITH held AS MATERIALIZED (

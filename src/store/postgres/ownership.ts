@@ -47,6 +47,9 @@ export function writerPurpose(process: number): string {
   return process === 0 ? "writer" : `writer ${process}`;
 }
 
+/** A lock's first number as `pg_locks` shows it. */
+export const asOid = (lock: string): string => `(${lock}::bigint & 4294967295)`;
+
 /** Takes those of the shards that are free. Returns them. */
 export async function takeShards(connection: PostgresConnection, schema: string, wanted: readonly number[]): Promise<readonly number[]> {
   const rows = await connection.query({

@@ -22,6 +22,7 @@ import { checkServer } from "./check-server.ts";
 import { CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
 import { ALL_SHARDS, sessionTimes, takeShards, writerPurpose, writerSettings, type SessionTimes } from "./ownership.ts";
+import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
 import { endHolder, groupsOf, noteServer, registerHolder, type HolderGroup } from "./holders.ts";
@@ -144,33 +145,57 @@ async function openHolding(
   await numbers.renew();
   const holder = await registerHolder(connection, { schema, group, process: options.process ?? 0, now: clock.now(), numbers });
   const copy = openWorkingCopy(file === MEMORY ? file : ownFile(file, holder));
-  const { keys, placements } = await loadRows(connection, { schema, copy, group, holder, now: clock.now() });
+  const { keys, placements, hasHolds } = await loadRows(connection, { schema, copy, group, holder, now: clock.now() });
   if (group.copiedAt !== undefined) copy.load("meta", [{ name: COPIED_AT, value: String(group.copiedAt) }]);
   const shards = shardMap({ keys, placements, copy, home: group.shards[0] ?? 0 });
   const groups = new CommitGroups({ connection, copy, clock, shards, times, holder, schema });
+  const money = new GuardianMoney({ schema, holder, clock, connect: () => openConnection({ address, purpose: "money" }) });
+  if (hasHolds) await money.listen();
   let isLost = false;
   const store = openSqliteStore({
     ...options,
     path: MEMORY,
     database: copy.database({ committed: () => groups.committed(), sync: () => groups.sync(), failure: groups.failure }),
     numbers,
+    shared: money,
     onLost(error) {
       isLost = true;
       options.onLost?.(error);
     },
   });
   return {
-    store: { ...store, requireCurrent: () => groups.requireCurrent() },
+    store: { ...store, ...claiming(store, money), requireCurrent: () => groups.requireCurrent() },
     shardOf: shards.ofSpecialist,
     async end() {
       try {
         await store.close();
         await groups.sync();
+        await money.close();
         if (!isLost) await endHolder(connection, schema, holder, clock.now());
       } finally {
         groups.close();
         copy.close();
       }
+    },
+  };
+}
+
+/** Admission with a grant of the Guardian's money, where its caps are to be kept. */
+function claiming(store: Store, money: GuardianMoney): Pick<Store, "admit" | "openHold"> {
+  return {
+    async admit(admit, decide) {
+      const { price } = admit.request;
+      if (price.kind !== "priced") return store.admit(admit, decide);
+      const claimed = await money.claim(price.worst, admit.known.caps ?? []);
+      const admitted = store.admit(admit, decide); // it decides at once
+      claimed();
+      return admitted;
+    },
+    async openHold(wanted, decide) {
+      const claimed = await money.claim(wanted.hold.money, wanted.known.caps);
+      const held = store.openHold(wanted, decide);
+      claimed();
+      return held;
     },
   };
 }

@@ -129,8 +129,7 @@ function createView(
       ownUses: isLimited(request) ? uses.of(request, now) : undefined,
       obligations: owed(key, now),
       soon: request.promises === undefined || request.promises === 0 ? undefined : soon(key, now),
-      accounts:
-        priced === undefined ? undefined : [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
+      accounts: priced === undefined ? undefined : spending.chain(specialist, priced, now),
       held: hold?.state === "open" ? hold.money : undefined,
     };
   };

@@ -53,7 +53,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
   const rows = createRows(db);
   const { present, uncounted, told } = loadFrom(database, rows);
   const guardian = new ControlTable(db);
-  const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC"), numbers });
+  const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC"), numbers, shared: options.shared });
   const restored = new RestoredTable(db, path);
   const quota: QuotaTable = new QuotaTable(db, {
     random,

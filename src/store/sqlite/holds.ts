@@ -24,7 +24,7 @@ export function createHolds({ commits, spending, guardian, changes }: HoldParts)
         money,
         halt: known.halt ?? guardian.stopped("halt", specialist),
         pause: guardian.stopped("pause", specialist),
-        accounts: scopes.map((scope) => spending.account(scope, money.currency, now)),
+        accounts: spending.chain(specialist, money.currency, now),
         caps: known.caps,
       });
       if (verdict.kind !== "hold" || money.micros === 0) return verdict;

@@ -42,7 +42,17 @@ export interface BookError extends Pick<Balance, "scope" | "currency"> {
   readonly balance: string;
 }
 
+/** The Guardian's money where several stores share it. */
+export interface SharedMoney {
+  /** Called once with the read of this store's own part of the account. */
+  attach(own: (currency: string) => Account): void;
+  /** The account by which this store decides, made of its own part. */
+  view(own: Account, now: number): Account;
+}
+
 export interface SpendingTableOptions {
+  /** Default: this store has the Guardian's whole account. */
+  readonly shared?: SharedMoney | undefined;
   /** The Guardian's IANA time zone, read for each new window. */
   readonly zone: () => string;
   /** Default: a store that one process has alone. */
@@ -53,6 +63,7 @@ export class SpendingTable {
   readonly #sql: ReturnType<typeof statements>;
   readonly #zone: () => string;
   readonly #numbers: Numbers;
+  readonly #shared: SharedMoney | undefined;
   readonly #cache = new Map<string, Account>();
   /** Number of open holds, once counted: most specialists never spend. */
   #open: number | undefined;
@@ -61,9 +72,17 @@ export class SpendingTable {
     this.#sql = statements(db);
     this.#zone = options.zone;
     this.#numbers = options.numbers ?? OWN_NUMBERS;
+    this.#shared = options.shared;
+    this.#shared?.attach((currency) => this.account(GUARDIAN, currency, 0));
   }
 
-  /** The account of a scope in a currency, with its live rows, to be read and passed to `decide`. */
+  /** The accounts of the chain, specialist first, to be passed to `decide`. */
+  chain(specialist: Handle, currency: string, now: number): readonly [Account, Account] {
+    const shared = this.account(GUARDIAN, currency, now);
+    return [this.account(scopeOf(specialist), currency, now), this.#shared?.view(shared, now) ?? shared];
+  }
+
+  /** The account of a scope in a currency, with its live rows. */
   account(scope: Scope, currency: string, now: number): Account {
     const name = `${scope}\n${currency}`;
     const hit = this.#cache.get(name);

@@ -5,6 +5,7 @@ import type { Random } from "../../core/random.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Observe } from "./fact-log.ts";
 import type { Numbers } from "./numbers.ts";
+import type { SharedMoney } from "./spending.ts";
 import type { DatabaseOptions, OpenDatabase } from "./database.ts";
 
 export interface SqliteStoreOptions extends DatabaseOptions {
@@ -32,6 +33,8 @@ export interface SqliteStoreOptions extends DatabaseOptions {
   readonly onOpened?: (differences: () => readonly string[]) => void;
   /** Default: a store that one process has alone. */
   readonly numbers?: Numbers;
+  /** Default: this store has all of the Guardian's money. */
+  readonly shared?: SharedMoney;
   /** Called after each commit. */
   readonly onCommitted?: () => void;
 }

@@ -1,0 +1,265 @@
+/**
+ * The Guardian's money among holders. Each has a grant, and spends from it without asking: what all grants have left and what all have spent
+ * never exceeds a cap together. A grant is a part of what is free, so grants shrink near a cap; where nothing is free, the others give back
+ * what they have not spent. Those of a lost holder end with its session.
+ */
+import { sleep, type Clock } from "../../core/clock.ts";
+import type { Micros, Money } from "../../core/units.ts";
+import { GUARDIAN, newAccount, SPEND_WINDOWS, spentIn, type Account, type Cap, type SpendRow } from "../../limits/spending.ts";
+import type { SharedMoney } from "../sqlite/spending.ts";
+import type { PostgresConnection } from "./open-connection.ts";
+import { asOid, SHARD_LOCKS } from "./ownership.ts";
+import { NO_SHARD } from "./row-places.ts";
+
+export interface GuardianMoneyOptions {
+  readonly schema: string;
+  readonly holder: number;
+  readonly clock: Clock;
+  /** Opens a session of its own: the one that writes has its statements in order. */
+  readonly connect: () => Promise<PostgresConnection>;
+}
+
+/** A grant is this part of what is free, divided among the holders. */
+const PART = 8;
+/** Another holder gives back within this time, or has nothing. */
+const RETURN_TRIES = 6;
+const RETURN_MS = 50;
+/** A request that found the grant used up by others of the same moment asks again. */
+const AGAIN_MS = 1_000;
+
+interface Purse {
+  granted: Micros;
+  /** Amounts that are about to be held. */
+  claimed: Micros;
+  caps: readonly Cap[];
+  /** What all have spent and hold, as last read. */
+  rows: Account;
+  asking: Promise<void> | undefined;
+}
+
+export class GuardianMoney implements SharedMoney {
+  readonly #options: GuardianMoneyOptions;
+  readonly #purses = new Map<string, Purse>();
+  #own: (currency: string) => Account = (currency) => newAccount(GUARDIAN, currency);
+  #connection: Promise<PostgresConnection> | undefined;
+
+  constructor(options: GuardianMoneyOptions) {
+    this.#options = options;
+  }
+
+  attach(own: (currency: string) => Account): void {
+    this.#own = own;
+  }
+
+  /** The account in which everything counts as held that this store may not spend. */
+  view(own: Account, now: number): Account {
+    const purse = this.#purses.get(own.currency);
+    if (purse === undefined || purse.caps.length === 0) return own;
+    const left = this.#leftOf(own.currency, purse);
+    const account: Account = { ...copyOf(purse.rows), frozen: own.frozen };
+    for (const { window, money } of purse.caps) {
+      if (window === "action") continue;
+      const missing = money.micros - left - spentIn(account, window, now).micros;
+      const rows = account.rows[window];
+      if (missing > 0) rows.unshift({ start: 0, until: now + AGAIN_MS, ends: now + AGAIN_MS, held: missing, posted: 0 });
+      else shorten(rows, -missing); // what was read is older than the grant
+    }
+    return account;
+  }
+
+  /**
+   * Makes sure of a grant for an amount, if the Guardian has a cap for its currency and there is enough. Returns a function to call once the
+   * amount is held, or is not.
+   */
+  async claim(money: Money, caps: readonly Cap[]): Promise<() => void> {
+    const mine = caps.filter(({ scope, money: { currency } }) => scope === GUARDIAN && currency === money.currency);
+    if (mine.length === 0 || money.micros <= 0) return () => undefined;
+    const purse = this.#purseOf(money.currency);
+    purse.caps = mine;
+    while (this.#leftOf(money.currency, purse) - purse.claimed < money.micros) {
+      if (purse.asking !== undefined) {
+        await purse.asking;
+        continue;
+      }
+      const need = money.micros + purse.claimed - this.#leftOf(money.currency, purse);
+      const before = purse.granted;
+      purse.asking = this.#ask(money.currency, purse, need);
+      try {
+        await purse.asking;
+      } finally {
+        purse.asking = undefined;
+      }
+      if (purse.granted - before < need) break; // the view tells why
+    }
+    purse.claimed += money.micros;
+    return () => {
+      purse.claimed -= money.micros;
+    };
+  }
+
+  /** Hears from now on if others need what this holder has: also what comes back of holds that a lost one made. */
+  async listen(): Promise<void> {
+    await this.#connect();
+  }
+
+  async close(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await (await connection?.catch(() => undefined))?.close();
+  }
+
+  #purseOf(currency: string): Purse {
+    const known = this.#purses.get(currency);
+    if (known !== undefined) return known;
+    const made: Purse = { granted: 0, claimed: 0, caps: [], rows: newAccount(GUARDIAN, currency), asking: undefined };
+    this.#purses.set(currency, made);
+    return made;
+  }
+
+  #leftOf(currency: string, { granted }: Purse): Micros {
+    const { micros } = spentIn(this.#own(currency), "total", this.#options.clock.now());
+    return granted - micros;
+  }
+
+  async #ask(currency: string, purse: Purse, need: Micros): Promise<void> {
+    const { clock } = this.#options;
+    for (let i = 0; i <= RETURN_TRIES; i++) {
+      const { granted, others } = await this.#grant(currency, purse, need);
+      if (granted > 0 || others === 0) return;
+      if (i === 0) await this.#notify(currency);
+      await sleep(clock, RETURN_MS);
+    }
+  }
+
+  /** One transaction, under the lock of the Guardian's money. */
+  async #grant(currency: string, purse: Purse, need: Micros): Promise<{ readonly granted: Micros; readonly others: Micros }> {
+    const { schema, holder, clock } = this.#options;
+    const connection = await this.#connect();
+    const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
+    const now = clock.now();
+    await Promise.all([q("BEGIN"), q("SELECT pg_advisory_xact_lock(hashtextextended('retinue money ' || $1, 0))", [schema])]);
+    try {
+      const [living] = await q(LIVING, [schema]); // before the rest: whatever a lost one has stored is seen then
+      // One statement, and so one moment: what a holder spends meanwhile is in both parts, or in none.
+      const [found] = await q(SPENT_AND_LEFT, [currency, holder, now, living?.["sessions"] ?? []]);
+      const [rows, grants] = [listOf(found?.["spent"]), listOf(found?.["grants"])];
+      const account = newAccount(GUARDIAN, currency);
+      for (const row of rows) account.rows[windowOf(row["span"])].push(rowOf(row));
+      purse.rows = account;
+      const outstanding = grants.reduce((sum, { left }) => sum + Number(left), 0);
+      const others = grants.reduce((sum, { left, own }) => sum + (own === true ? 0 : Math.max(0, Number(left))), 0);
+      const room = Math.min(
+        ...purse.caps
+          .filter(({ window }) => window !== "action")
+          .map(
+            ({ window, money }) =>
+              (window === "action" ? Infinity : money.micros - spentIn(copyOf(account), window, now).micros) - outstanding,
+          ),
+      );
+      const share = room === Infinity ? need : Math.floor(room / (PART * Math.max(1, grants.length)));
+      const granted = room < need ? 0 : Math.max(need, share);
+      if (granted > 0)
+        await q(
+          `INSERT INTO @.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
+            ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
+          [holder, currency, granted],
+        );
+      await q("COMMIT");
+      purse.granted += granted;
+      return { granted, others };
+    } catch (error) {
+      await q("ROLLBACK").catch(() => undefined); // the connection may be gone; the error to report is the first one
+      throw error;
+    }
+  }
+
+  /** Gives back what is not spent: at once here, and then on the server. */
+  async #giveBack(currency: string): Promise<void> {
+    const purse = this.#purseOf(currency);
+    const left = Math.floor(this.#leftOf(currency, purse) - purse.claimed);
+    if (left <= 0) return;
+    purse.granted -= left;
+    const { schema, holder } = this.#options;
+    const connection = await this.#connect();
+    await connection.query({
+      text: `INSERT INTO ${schema}.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
+        ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
+      values: [holder, currency, -left],
+    });
+  }
+
+  async #notify(currency: string): Promise<void> {
+    const connection = await this.#connect();
+    await connection.query({ text: "SELECT pg_notify($1, $2)", values: [this.#channel, currency] });
+  }
+
+  get #channel(): string {
+    return `retinue money ${this.#options.schema}`;
+  }
+
+  #connect(): Promise<PostgresConnection> {
+    return (this.#connection ??= this.#open());
+  }
+
+  async #open(): Promise<PostgresConnection> {
+    try {
+      const connection = await this.#options.connect();
+      connection.onLost(() => (this.#connection = undefined));
+      connection.onNotice((_channel, currency) => {
+        this.#giveBack(currency).catch(() => undefined); // it stays granted to this holder, which spends it or ends
+      });
+      await connection.query({ text: `LISTEN "${this.#channel}"` });
+      return connection;
+    } catch (error) {
+      this.#connection = undefined;
+      throw error;
+    }
+  }
+}
+
+const LIVING = `SELECT array_agg(DISTINCT pid) AS sessions FROM pg_locks
+  WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::bigint = ${asOid(SHARD_LOCKS)}`;
+
+/** What all have spent by window, and what living holders have left. A session belongs to the last holder that it has opened. */
+const SPENT_AND_LEFT = `WITH spent AS (
+    SELECT span, start, max(until) AS until, max(ends) AS ends, sum(held) AS held, sum(posted) AS posted FROM @.spend_row
+    WHERE shard = ${NO_SHARD} AND currency = $1 AND ends > $3 GROUP BY span, start),
+  living AS (
+    SELECT DISTINCT ON (backend) number FROM @.holder WHERE backend = ANY($4::int[]) ORDER BY backend, number DESC),
+  grants AS (
+    SELECT living.number = $2 AS own, coalesce(g.granted, 0) - coalesce(r.held + r.posted, 0) AS left
+    FROM living LEFT JOIN @.guardian_grant g ON g.holder = living.number AND g.currency = $1
+    LEFT JOIN @.spend_row r ON r.shard = ${NO_SHARD} AND r.holder = living.number AND r.currency = $1 AND r.span = 'total')
+  SELECT (SELECT json_agg(spent ORDER BY ends) FROM spent) AS spent, (SELECT json_agg(grants) FROM grants) AS grants`;
+
+function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function windowOf(value: unknown): (typeof SPEND_WINDOWS)[number] {
+  const window = SPEND_WINDOWS.find((name) => name === value);
+  if (window === undefined) throw new TypeError(`unknown spending window ${String(value)}`);
+  return window;
+}
+
+function rowOf(row: Readonly<Record<string, unknown>>): SpendRow {
+  const [start, until, ends, held, posted] = ["start", "until", "ends", "held", "posted"].map((name) => Number(row[name]));
+  return { start: start ?? 0, until: until ?? 0, ends: ends ?? 0, held: held ?? 0, posted: posted ?? 0 };
+}
+
+/** Takes an amount out of rows, the last ones first. */
+function shorten(rows: SpendRow[], amount: Micros): void {
+  for (let left = amount; left > 0;) {
+    const last = rows.pop();
+    if (last === undefined) return;
+    const rest = last.held + last.posted - left;
+    left = Math.max(0, -rest);
+    if (rest > 0) rows.push({ ...last, held: Math.min(last.held, rest), posted: rest - Math.min(last.held, rest) });
+  }
+}
+
+/** Expired rows are dropped from an account that is read, so each reader has its own. */
+function copyOf(account: Account): Account {
+  const rows = Object.fromEntries(SPEND_WINDOWS.map((window) => [window, [...account.rows[window]]])) as unknown as Account["rows"];
+  return { ...account, rows };
+}

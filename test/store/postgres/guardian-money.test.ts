@@ -1,0 +1,115 @@
+/** The Guardian's money among many holders: a cap is spent to its last unit, and never beyond, whoever ends when. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, type TestContext } from "vitest";
+import { parsePostgresAddress } from "../../../src/config/postgres-address.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { asHandle } from "../../../src/core/ids.ts";
+import { seededRandom } from "../../../src/core/random.ts";
+import { HOUR } from "../../../src/core/units.ts";
+import { decideHold } from "../../../src/limits/hold-decision.ts";
+import { capsOf } from "../../../src/limits/caps.ts";
+import { GUARDIAN } from "../../../src/limits/spending.ts";
+import { ALL_SHARDS } from "../../../src/store/postgres/ownership.ts";
+import { openShards, type HeldStore } from "../../../src/store/postgres/postgres-store.ts";
+import { hashedShard } from "../../../src/store/postgres/shard-map.ts";
+import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
+import { folder } from "../../harness/process.ts";
+
+const clock = systemClock();
+let server: PostgresServer;
+beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
+afterAll(() => server.stop());
+
+const HOLDERS = 16;
+const UNIT = 1_000_000;
+const caps = (units: number) => capsOf(GUARDIAN, { perDay: { currency: "credits", micros: units * UNIT } });
+
+async function lab(context: TestContext) {
+  const address = parsePostgresAddress(await server.database(), folder(context));
+  const held = new Map<number, HeldStore>();
+  const open = async (part: number): Promise<HeldStore> => {
+    const shards = ALL_SHARDS.filter((shard) => shard % HOLDERS === part);
+    const one = await openShards({ address, clock, random: seededRandom(part), shards });
+    if (one === undefined) throw new Error("they are taken");
+    await one.store.recover(clock.now(), 0);
+    onTestFinished(() => one.store.close().catch(() => undefined));
+    held.set(part, one);
+    return one;
+  };
+  return {
+    held,
+    open,
+    rows: (sql: string) => server.run(sql, address.database),
+    /** Holds one unit for a specialist of this part. */
+    async hold(part: number, id: string, units = 1, cap = 100): Promise<string> {
+      const one = held.get(part) ?? (await open(part));
+      const specialist = specialistOf(part);
+      const money = { currency: "credits", micros: units * UNIT };
+      const wanted = {
+        hold: { id, specialist, money, expiresAt: clock.now() + HOUR },
+        now: clock.now(),
+        known: { caps: caps(cap), halt: undefined },
+      };
+      const verdict = await one.store.openHold(wanted, decideHold);
+      return verdict.kind;
+    },
+  };
+}
+
+const specialistOf = (part: number) => {
+  for (let i = 0; ; i++) if (hashedShard(`s${i}`) % HOLDERS === part) return asHandle(`s${i}`);
+};
+
+async function spent(rows: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>): Promise<number> {
+  const [row] = await rows(
+    "SELECT coalesce(sum(held + posted), 0) AS micros FROM retinue.spend_row WHERE span = 'day' AND scope <> 'guardian'",
+  );
+  return Number(row?.["micros"]) / UNIT;
+}
+
+describe("a cap of the Guardian's over sixteen holders", () => {
+  test("is spent to the last unit and not beyond, all asking at once", { timeout: 60_000 }, async (context) => {
+    const here = await lab(context);
+    await Promise.all(Array.from({ length: HOLDERS }, (_, part) => here.open(part)));
+    const kinds: string[] = [];
+    const work = async (part: number): Promise<void> => {
+      for (let i = 0, refused = 0; refused < 3; i++) {
+        const kind = await here.hold(part, `${part}:${i}`);
+        kinds.push(kind);
+        refused = kind === "hold" ? 0 : refused + 1;
+      }
+    };
+    await Promise.all(Array.from({ length: HOLDERS }, (_, part) => work(part)));
+    expect(kinds.filter((kind) => kind === "hold")).toHaveLength(100);
+    expect(await spent(here.rows)).toBe(100);
+  });
+
+  test(
+    "what a holder has and does not spend comes back: asked for while it lives, and with its session when it is lost",
+    { timeout: 60_000 },
+    async (context) => {
+      const here = await lab(context);
+      expect(await here.hold(0, "a")).toBe("hold"); // a grant of a part of what is free
+      const [granted] = await here.rows("SELECT granted FROM retinue.guardian_grant");
+      expect(Number(granted?.["granted"])).toBeGreaterThan(2 * UNIT);
+      expect(await here.hold(1, "b", 98)).toBe("hold");
+      expect(await here.hold(0, "c")).toBe("hold");
+      expect(await here.hold(1, "d")).toBe("wait");
+      // It comes back: nothing was spent.
+      here.held.get(1)?.store.endHold({ id: "b", actual: 0, caps: [], now: clock.now() });
+      expect(await here.hold(1, "e", 40)).toBe("hold");
+      await here.rows(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()",
+      );
+      await expect.poll(() => here.rows("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2")).toEqual([]);
+      here.held.clear();
+      expect(await here.hold(2, "f", 58)).toBe("hold");
+      expect(await here.hold(2, "g")).toBe("wait");
+      // Another holder ends what a lost one held.
+      await here.open(1);
+      here.held.get(1)?.store.endHold({ id: "e", actual: 10 * UNIT, caps: [], now: clock.now() });
+      await expect.poll(() => here.hold(2, "h", 30)).toBe("hold"); // once it is stored
+      expect(await here.hold(1, "i")).toBe("wait");
+      expect(await spent(here.rows)).toBe(100);
+    },
+  );
+});
