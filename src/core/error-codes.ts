@@ -279,6 +279,7 @@ export const ERROR_CODES = [
   "store_missing",
   "store_in_use",
   "process_silent",
+  "order_incomplete",
   "store_linked",
   "store_invalid",
   "store_tls_missing",

@@ -1,7 +1,7 @@
 /** Controls for a person: a pause stops new work, a halt stops writes, a freeze stops spending. */
 import { isOperationName, OPERATIONS } from "../contract/operations.ts";
 import { defined } from "../core/defined.ts";
-import { isRetinueError, messageOf, Misconfigured, Retryable } from "../core/errors.ts";
+import { messageOf, Misconfigured, Retryable } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { EVERYONE, type Stop } from "../limits/verdict.ts";
 import { stopEnd } from "../limits/wait-rules.ts";
@@ -102,8 +102,6 @@ async function storeHalt({ store, parts }: GuardianContext, halt: Stop): Promise
     parts?.unkeptHalts.release(halt.scope);
     return undefined;
   } catch (error) {
-    // A store on a server: the process at work is on another machine, and goes on.
-    if (parts === undefined && isRetinueError(error) && error.code === "store_in_use") throw error;
     if (parts === undefined)
       throw new Retryable("halt_not_stored", `the halt is not stored: ${messageOf(error)}`, {
         cause: error,

@@ -1,47 +1,191 @@
-/** PLACEHOLDER */
+/**
+ * One Guardian over several stores, each with a Guardian of its own: of one process and of others. A question is answered by all, or by the
+ * one that knows; an order that stops work reaches all before it is answered.
+ */
+import { isRetinueError, messageOf, Refused, Retryable, type RetinueError } from "../core/errors.ts";
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Guardian } from "./guardian.ts";
+import type { HaltResult } from "./halt-and-pause.ts";
+import { joinLog, joinOrders, joinPages } from "./join-pages.ts";
+import { joinStatuses } from "./join-statuses.ts";
+import type { OrderResult } from "./wake-waiting.ts";
+import type { UsageHour } from "../store/usage-hours.ts";
+
+/** One of the stores that make up the whole. */
 export interface GuardianPart {
+  /** For messages, such as `web-1:4711`. */
   readonly name: string;
   readonly guardian: Guardian;
 }
-export function joinGuardians(parts: () => Promise<readonly GuardianPart[]>): Guardian {
-  return new Proxy({} as Guardian, {
-    ownKeys: () => [
-      "status",
-      "log",
-      "orders",
-      "events",
-      "jobs",
-      "usage",
-      "inbox",
-      "deliveries",
-      "recording",
-      "delivery",
-      "why",
-      "approve",
-      "reject",
-      "pause",
-      "resume",
-      "halt",
-      "lift",
-      "unfreeze",
-      "retry",
-      "settle",
-      "call",
-      "backup",
-    ],
-    getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
-    get: (_t, name) => async (query: never) => {
+
+type Parts = readonly GuardianPart[];
+
+/** Codes by which a part says that it knows nothing of a thing: another one may. */
+const NOT_MINE: ReadonlySet<AnyCode> = new Set<AnyCode>(["nothing_found", "nothing_parked", "specialist_unknown", "not_running"]);
+
+/** `parts` is asked on each call: parts come and go. With one part, every call is its own. */
+export function joinGuardians(parts: () => Promise<Parts>): Guardian {
+  const over =
+    <Query, Result>(
+      alone: (guardian: Guardian, query: Query) => Promise<Result>,
+      joined: (parts: Parts, query: Query) => Promise<Result>,
+    ): ((query: Query) => Promise<Result>) =>
+    async (query) => {
       const all = await parts();
-      if (name === "halt" || name === "pause" || name === "lift" || name === "resume") {
-        const r = await Promise.all(all.map((p) => (p.guardian as any)[name](query)));
-        return r[0];
-      }
-      if (name === "status") {
-        const snaps = await Promise.all(all.map((p) => p.guardian.status({})));
-        return { ...snaps[0], specialists: snaps.flatMap((s) => s.specialists).sort((a, b) => (a.handle < b.handle ? -1 : 1)) };
-      }
-      return (all[0]!.guardian as any)[name](query);
-    },
-  });
+      const [only] = all;
+      if (only === undefined)
+        throw new Retryable("store_in_use", "no specialist is at work in any process now", { hint: "retinue fleet shows the processes" });
+      return all.length === 1 ? alone(only.guardian, query) : joined(all, query);
+    };
+  /** For a thing that one part has. */
+  const oneOf = <Query, Result>(ask: (guardian: Guardian, query: Query) => Promise<Result>) =>
+    over(ask, (all, query) => firstThatKnows(all, (guardian) => ask(guardian, query)));
+  /** For an order to all of them. */
+  const each = <Query, Result extends OrderResult>(give: (guardian: Guardian, query: Query) => Promise<Result>) =>
+    over(give, async (all, query) => firstOf(await fromEach(all, (guardian) => give(guardian, query))));
+  return {
+    status: over(
+      (guardian, query) => guardian.status(query),
+      async (all) => joinStatuses(await Promise.all(all.map(({ guardian }) => guardian.status({})))),
+    ),
+    log: over(
+      (guardian, query) => guardian.log(query),
+      (all, query) => joinLog(all, query),
+    ),
+    orders: over(
+      (guardian, query) => guardian.orders(query),
+      (all, query) => joinOrders(all, query),
+    ),
+    events: over(
+      (guardian, query) => guardian.events(query),
+      (all, query) =>
+        joinPages(
+          all,
+          query,
+          (guardian, page) => guardian.events(page),
+          ({ at }) => at,
+        ),
+    ),
+    deliveries: over(
+      (guardian, query) => guardian.deliveries(query),
+      (all, query) =>
+        joinPages(
+          all,
+          query,
+          (guardian, page) => guardian.deliveries(page),
+          ({ receivedAt }) => receivedAt,
+        ),
+    ),
+    jobs: over(
+      (guardian, query) => guardian.jobs(query),
+      async (all, query) => {
+        const boards = await knowing(all, (guardian) => guardian.jobs(query));
+        const size = ({ columns }: (typeof boards)[number]): number => columns.reduce((sum, { count }) => sum + count, 0);
+        return firstOf(boards.toSorted((a, b) => size(b) - size(a)));
+      },
+    ),
+    inbox: over(
+      (guardian, query) => guardian.inbox(query),
+      async (all, query) => {
+        const entries = (await knowing(all, (guardian) => guardian.inbox(query))).flat();
+        return entries.toSorted((a, b) => b.at - a.at).slice(0, query.limit);
+      },
+    ),
+    usage: over(
+      (guardian, query) => guardian.usage(query),
+      async (all, query) => ({ hours: joinHours((await knowing(all, (guardian) => guardian.usage(query))).flatMap(({ hours }) => hours)) }),
+    ),
+    why: oneOf((guardian, query) => guardian.why(query)),
+    recording: oneOf((guardian, query) => guardian.recording(query)),
+    delivery: oneOf((guardian, query) => guardian.delivery(query)),
+    approve: oneOf((guardian, query) => guardian.approve(query)),
+    reject: oneOf((guardian, query) => guardian.reject(query)),
+    settle: oneOf((guardian, query) => guardian.settle(query)),
+    call: oneOf((guardian, query) => guardian.call(query)),
+    // A name may be that of an operation, whose breaker is open in several.
+    retry: each((guardian, query) => guardian.retry(query)),
+    pause: each((guardian, query) => guardian.pause(query)),
+    resume: each((guardian, query) => guardian.resume(query)),
+    lift: each((guardian, query) => guardian.lift(query)),
+    unfreeze: each((guardian, query) => guardian.unfreeze(query)),
+    halt: over(
+      (guardian, query) => guardian.halt(query),
+      async (all, query) => joinHalts(await fromEach(all, (guardian) => guardian.halt(query))),
+    ),
+    backup: over(
+      (guardian, query) => guardian.backup(query),
+      () =>
+        Promise.reject(
+          new Refused("backup_failed", "several processes share this store", { hint: "use the server's own backups, such as pg_dump" }),
+        ),
+    ),
+  };
+}
+
+function isNotMine(error: unknown): error is RetinueError {
+  return isRetinueError(error) && NOT_MINE.has(error.code);
+}
+
+async function firstThatKnows<Result>(parts: Parts, ask: (guardian: Guardian) => Promise<Result>): Promise<Result> {
+  let first: RetinueError | undefined;
+  for (const { guardian } of parts)
+    try {
+      return await ask(guardian);
+    } catch (error) {
+      if (!isNotMine(error)) throw error;
+      first ??= error;
+    }
+  throw first ?? new Refused("nothing_found", "nobody knows it");
+}
+
+/** The answers of all that know the thing. Throws if none does, or if one fails. */
+async function knowing<Result>(parts: Parts, ask: (guardian: Guardian) => Promise<Result>): Promise<readonly Result[]> {
+  const asked = await Promise.allSettled(parts.map(({ guardian }) => ask(guardian)));
+  const failed = asked.filter((one) => one.status === "rejected");
+  const real = failed.find(({ reason }) => !isNotMine(reason)) ?? (failed.length === asked.length ? failed[0] : undefined);
+  if (real !== undefined) throw real.reason;
+  return asked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+}
+
+/** Gives an order to all. Throws if one fails, and says that the others have obeyed. */
+async function fromEach<Result>(parts: Parts, give: (guardian: Guardian) => Promise<Result>): Promise<readonly Result[]> {
+  const given = await Promise.allSettled(parts.map(({ guardian }) => give(guardian)));
+  const done = given.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failed = given.flatMap((one, i) =>
+    one.status === "rejected" ? [{ name: parts[i]?.name ?? "", reason: one.reason as unknown }] : [],
+  );
+  const real = failed.filter(({ reason }) => !isNotMine(reason));
+  if (real.length > 0) {
+    const who = real.map(({ name, reason }) => `${name}: ${messageOf(reason)}`).join("; ");
+    throw new Retryable("order_incomplete", `${who}${done.length === 0 ? "" : "; the other processes have obeyed"}`, {
+      hint: "give the order again; retinue fleet shows the processes",
+    });
+  }
+  if (done.length === 0) throw failed[0]?.reason;
+  return done;
+}
+
+function firstOf<Result>([first]: readonly Result[]): Result {
+  if (first === undefined) throw new Refused("nothing_found", "nobody knows it");
+  return first;
+}
+
+function joinHalts(halts: readonly HaltResult[]): HaltResult {
+  const notKept = halts.find((halt) => halt.notKept !== undefined)?.notKept;
+  return { ...firstOf(halts), inFlight: halts.flatMap(({ inFlight }) => inFlight), ...(notKept === undefined ? {} : { notKept }) };
+}
+
+function joinHours(hours: readonly UsageHour[]): readonly UsageHour[] {
+  const sums = new Map<number, UsageHour>();
+  for (const hour of hours) {
+    const sum = sums.get(hour.at);
+    if (sum === undefined) sums.set(hour.at, hour);
+    else {
+      const money = { ...sum.money };
+      for (const [currency, micros] of Object.entries(hour.money)) money[currency] = (money[currency] ?? 0) + micros;
+      const late = { count: sum.late.count + hour.late.count, maxMs: Math.max(sum.late.maxMs, hour.late.maxMs) };
+      sums.set(hour.at, { at: hour.at, requests: sum.requests + hour.requests, late, money });
+    }
+  }
+  return [...sums.values()].toSorted((a, b) => a.at - b.at);
 }

@@ -66,7 +66,7 @@ export interface FailureEntry {
 export type LogEntry = ActionEntry | FailureEntry;
 
 /** A position between two entries: a time, and the number of earlier entries of that millisecond. */
-const PER_MS = 1_000;
+export const PER_MS = 1_000;
 
 export async function readLog(store: Store, query: LogQuery, now: number): Promise<Page<LogEntry>> {
   const { handle, kind, since, before, limit } = query;

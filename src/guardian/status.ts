@@ -146,7 +146,8 @@ export interface Snapshot extends AllFailing {
 /** Lists of which a status has the newest entries only. */
 export type CutList = "approvals" | "parked" | "doubts" | "pending" | "undelivered" | "stopped" | "drift";
 
-const MAX_SHOWN = 100;
+/** Entries of a list of a status. */
+export const MAX_SHOWN = 100;
 const NO_TOTALS = { approvals: 0, parked: 0, doubts: 0, pending: 0, undelivered: 0 } as const;
 
 /** Everything at once; lists are bounded, newest first. A store that is lost and cannot be read either is shown by what memory knows. */

@@ -63,8 +63,8 @@ test("commands on any machine see all specialists, and an order reaches each", {
   console.log("halt", performance.now() - began, halted);
   expect(halted.code).toBe(0);
   const post = await lab.news("two");
-  const log = JSON.parse((await lab.ask("log", "--json", "--limit", "100")).stdout);
-  expect(log.entries.length).toBe(8);
+  const log = JSON.parse((await lab.ask("log", "--json")).stdout);
+  expect(log.entries.length, JSON.stringify(log).slice(0, 300)).toBe(8);
   const [entry] = log.entries;
   expect((await lab.ask("why", entry.id)).stdout).toContain("s");
   const drained = await lab.ask("fleet", "drain", String((await fleet()).processes[0].name));
