@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { Misconfigured } from "../core/errors.ts";
 import { sha256 } from "../core/json.ts";
 import { Secret } from "../core/secret.ts";
+import { SECOND } from "../core/units.ts";
 import { isLoopback } from "./loopback.ts";
 
 export interface PostgresAddress {
@@ -18,6 +19,8 @@ export interface PostgresAddress {
   readonly schema: string;
   /** Set where the server has to prove who it is; `rootCertificates` is a file, and undefined for the authorities that Node trusts. */
   readonly tls: { readonly rootCertificates: string | undefined } | undefined;
+  /** Time after which the server ends the session of a process that is silent; undefined for the default. */
+  readonly sessionTimeoutMs: number | undefined;
   /** The working copy of a process on this machine: its control socket is beside it. */
   readonly localFile: string;
 }
@@ -25,7 +28,9 @@ export interface PostgresAddress {
 const DEFAULT_PORT = 5432;
 const DEFAULT_SCHEMA = "retinue";
 const EXPECTED = "postgres://user:password@host:port/database?schema=retinue&sslmode=verify-full";
-const PARAMETERS: readonly string[] = ["schema", "sslmode", "sslrootcert"];
+const PARAMETERS: readonly string[] = ["schema", "sslmode", "sslrootcert", "session_timeout"];
+/** Below it, a busy machine loses its shards for no reason; above it, those of a machine that is gone wait for long. */
+const SESSION_TIMEOUT_S = { least: 2, most: 300 } as const;
 /** Names of schemas that are written without quotes; PostgreSQL keeps `pg_` for itself. */
 const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/;
 const HOST = /^[\w.:-]+$/;
@@ -56,6 +61,7 @@ export function parsePostgresAddress(address: string, cwd: string): PostgresAddr
     password: password ? new Secret(password) : undefined,
     schema,
     tls: tlsOf(host, parameters, cwd),
+    sessionTimeoutMs: timeoutOf(parameters.get("session_timeout")),
     localFile: join(cwd, ".retinue", `postgres-${identity}.sqlite`),
   };
 }
@@ -90,6 +96,15 @@ function parametersOf(given: URLSearchParams): ReadonlyMap<string, string> {
   const parameters = new Map(given);
   if (parameters.size < [...given].length) throw invalid("has a parameter twice");
   return parameters;
+}
+
+function timeoutOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const seconds = Number(given);
+  const { least, most } = SESSION_TIMEOUT_S;
+  if (!(Number.isInteger(seconds) && seconds >= least && seconds <= most))
+    throw invalid("has an unusable session_timeout", `it is a whole number of seconds from ${least} to ${most}; default 16`);
+  return seconds * SECOND;
 }
 
 function tlsOf(host: string, parameters: ReadonlyMap<string, string>, cwd: string): PostgresAddress["tls"] {

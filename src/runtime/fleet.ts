@@ -42,6 +42,8 @@ const SETTLE_MS = 1.5 * SECOND;
 /** A process has few stores: each is a working copy and a connection. */
 const MOST_PARTS = 4;
 const AGAIN_MS = SECOND;
+/** Shards that are free for this long are left by whoever should take them. */
+const LEFT_MS = 1.5 * SECOND;
 
 const NOTHING: Recovered = { events: 0, doubts: 0, attempts: 0 };
 
@@ -55,6 +57,7 @@ export class Fleet {
   #wake = new AbortController();
   #members = "";
   #changedAt = 0;
+  #freeSince: number | undefined;
   #opening: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
   #isDraining = false;
@@ -135,12 +138,12 @@ export class Fleet {
     this.#wake.abort();
     await this.#loop;
     await this.settled();
-    await Promise.all([...this.#parts].map((part) => this.#end(part)));
     const membership = this.#membership;
     this.#membership = undefined;
-    if (membership === undefined) return;
-    await membership.notify().catch(() => undefined); // they look each second anyway
-    await membership.close();
+    const tell = (): Promise<void> => membership?.notify().catch(() => undefined) ?? Promise.resolve(); // they look each second anyway
+    await membership?.drains().catch(() => undefined);
+    await Promise.all([...this.#parts].map((part) => this.#end(part).then(tell)));
+    await membership?.close();
   }
 
   async #join(): Promise<void> {
@@ -199,13 +202,23 @@ export class Fleet {
     this.#view = await membership.look();
     const { processes, free } = this.#view;
     this.#noteMembers(processes);
-    const share = this.#isDraining ? 0 : fairShare(processes, membership.number, SHARDS);
+    const share = this.#isDraining ? 0 : fairShare(this.#sharers(membership), membership.number, SHARDS);
     const owned = [...this.#parts].reduce((sum, { shards }) => sum + shards.length, 0);
     if (owned < share && free.length > 0) return this.#take(membership, share - owned);
     if (this.#ending.size > 0 || !this.#isSettled()) return undefined;
     const given = owned > share ? chooseToGive(this.parts, owned - share) : this.#tooMany();
     for (const part of given) void this.#end(part).then(() => membership.notify().catch(() => undefined));
     return undefined;
+  }
+
+  /** A process that takes nothing while shards are free is stopped, or cannot work: the others do not wait for it. */
+  #sharers(membership: Membership): readonly FleetProcess[] {
+    const { processes, free } = this.#view;
+    const now = this.#with.options.clock.monotonic();
+    if (free.length === 0) this.#freeSince = undefined;
+    else this.#freeSince ??= now;
+    const isLeft = this.#freeSince !== undefined && now - this.#freeSince >= LEFT_MS;
+    return isLeft ? processes.filter(({ shards, number }) => shards.length > 0 || number === membership.number) : processes;
   }
 
   #noteMembers(processes: readonly FleetProcess[]): void {

@@ -36,8 +36,6 @@ export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | 
   readonly process?: number;
   /** A query must not create a store: it is refused where there is none (`store_missing`). */
   readonly mustExist?: boolean;
-  /** Time after which the server ends the session of a process that is silent. Default 16 s. */
-  readonly sessionTimeoutMs?: number;
 }
 
 /** A store of some shards. */
@@ -63,7 +61,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 /** Opens those of the shards that are free; undefined if none is. Throws as `openPostgresStore` does. */
 export async function openShards(options: PostgresStoreOptions): Promise<HeldStore | undefined> {
   const { address, shards: wanted = ALL_SHARDS } = options;
-  const times = sessionTimes(options.sessionTimeoutMs);
+  const times = sessionTimes(address.sessionTimeoutMs);
   const connection = await prepareServer(options, times);
   try {
     const shards = await takeShards(connection, address.schema, wanted);

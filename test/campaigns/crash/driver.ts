@@ -15,7 +15,7 @@ import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { parseStoreAddress } from "../../../src/config/store-address.ts";
 import { openWhenFree } from "./open-when-free.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { SESSION_TIMEOUT_MS, TIMING, victims } from "./victim.ts";
+import { TIMING, victims } from "./victim.ts";
 
 export interface DriverSettings {
   /** For files of this process. */
@@ -98,7 +98,6 @@ const store = await openWhenFree(parseStoreAddress(settings.store, settings.fold
   random,
   lateLandingMs: profile.timing.lateLandingMs,
   onOpened: (found) => void (differences = found),
-  sessionTimeoutMs: SESSION_TIMEOUT_MS,
   onCommitted: () => void (++commits % COMPARED_EVERY === 0 && compare()),
 });
 const transport = createTransport({ clock });

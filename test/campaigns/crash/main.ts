@@ -1,10 +1,39 @@
-/** `npm run crash -- [kills] [seed] [every | postgres | postgres-15]`: the campaign against the real process, and what came of it. */
+/**
+ * `npm run crash -- [kills] [seed] [every | postgres | postgres-15]`: the campaign against the real process, and what came of it.
+ * `npm run crash -- --fleet [--rounds 1000] [--processes 4] [--specialists 2000] [--seed 1]`: the one against several processes.
+ */
+import { parseArgs } from "node:util";
 import { campaign } from "./campaign.ts";
 import { openStoreServer } from "./store-server.ts";
 
 /** In rounds, each with a network and keys of its own: in one of more kills on a slow machine the keys' quota of an hour runs out. */
 const KILLS_PER_ROUND = 100;
 
+if (process.argv.includes("--fleet")) {
+  const { FAULTS, fleetCampaign } = await import("../fleet/campaign.ts");
+  const { values } = parseArgs({
+    options: {
+      fleet: { type: "boolean" },
+      rounds: { type: "string", default: "1000" },
+      processes: { type: "string", default: "4" },
+      specialists: { type: "string", default: "2000" },
+      seed: { type: "string", default: "1" },
+      faults: { type: "string", default: FAULTS.join(",") },
+      major: { type: "string", default: "18" },
+    },
+  });
+  const report = await fleetCampaign({
+    rounds: Number(values.rounds),
+    processes: Number(values.processes),
+    specialists: Number(values.specialists),
+    seed: Number(values.seed),
+    faults: FAULTS.filter((fault) => values.faults.split(",").includes(fault)),
+    major: values.major === "15" ? 15 : 18,
+    onRound: (round, fault) => void process.stderr.write(`${round} ${fault}\n`),
+  });
+  process.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+  process.exit(report.lost.length + report.doubled.length + report.overQuota > 0 ? 1 : 0);
+}
 const [kills = "500", seed = "1", mode = ""] = process.argv.slice(2);
 const server = mode.startsWith("postgres") ? await openStoreServer(mode === "postgres-15" ? 15 : 18) : undefined;
 for (let done = 0, round = 0; done < Number(kills); done += KILLS_PER_ROUND, round++) {
