@@ -10,10 +10,10 @@ import { launchFleet } from "../runtime/launch-fleet.ts";
 import { SALT_LENGTH, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
 import { Membership } from "../store/postgres/membership.ts";
 import type { Context } from "./command.ts";
-import type { Working } from "./session.ts";
+import type { AtWork } from "./at-work.ts";
 import { shellUser } from "./shell-user.ts";
 
-export function openFleet(options: LaunchOptions, plan: LaunchPlan, address: PostgresAddress): Working {
+export function openFleet(options: LaunchOptions, plan: LaunchPlan, address: PostgresAddress): AtWork {
   const { clock, announcer = createAnnouncer() } = options;
   const launched = launchFleet(plan, { ...options, announcer, address, answer: answerRequest, passOn });
   let last: readonly SpecialistShown[] = [];

@@ -9,11 +9,10 @@ import { createLogger, type LogLevel, type RootLogger } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { openSurfaces } from "../console/open-interfaces.ts";
-import { createGuardian, type Guardian } from "../guardian/guardian.ts";
-import { launch, type Launched, type LaunchOptions, type LaunchPlan, type Life } from "../runtime/launch.ts";
-import type { SeenRuntime } from "../runtime/seen-runtime.ts";
-import type { Caller } from "../store/orders.ts";
+import { createGuardian } from "../guardian/guardian.ts";
+import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
 import { showRunning, type SpecialistShown } from "../guardian/status.ts";
+import type { AtWork } from "./at-work.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import type { Place } from "./frame.ts";
@@ -84,25 +83,15 @@ function logLevelOf({ flags, cwd, env }: Context): LogLevel {
   return level;
 }
 
-/** A runtime, or several as one, under a command. */
-export interface Working extends LaunchPlan, Life {
-  readonly runtime: SeenRuntime;
-  /** True if unsigned deliveries are accepted, as hints. */
-  readonly isUnsigned: () => boolean;
-  readonly guardianOf: (caller: Caller) => Guardian;
-  /** The specialists that run here. */
-  readonly shown: () => Promise<readonly SpecialistShown[]>;
-}
-
 /** Composes the runtime of a process that works: on a store of its own, or on a share of one that several processes have. */
-export async function openWork(stage: Stage, plan: LaunchPlan, options: Parameters<typeof launchOn>[2] = {}): Promise<Working> {
+export async function openWork(stage: Stage, plan: LaunchPlan, options: Parameters<typeof launchOn>[2] = {}): Promise<AtWork> {
   const { store } = plan.config;
   if (store.kind === "sqlite" || options.writes === "refuse") return workOn(stage, await launchOn(stage, plan, options));
   const { openFleet } = await import("./fleet-session.ts"); // nobody else pays for it
   return openFleet(launchOptions(stage, plan, options), plan, store);
 }
 
-export function workOn({ context: { clock } }: Stage, launched: Launched): Working {
+export function workOn({ context: { clock } }: Stage, launched: Launched): AtWork {
   const { runtime, store, baseUrl } = launched;
   const live = { runtime, startedAt: clock.now(), baseUrl };
   return {
@@ -156,7 +145,7 @@ export interface Showing {
 
 /** The output of a command while it runs. */
 export interface ShowOptions {
-  readonly launched: Working;
+  readonly launched: AtWork;
   readonly forMs: number | undefined;
   /** Lines, also on a terminal. */
   readonly plain: boolean;
@@ -212,14 +201,14 @@ function showLive(
 }
 
 /** A service manager would restart the process, which then knew nothing of a halt that is not stored. */
-async function heldByHalt({ log, lifetime }: Stage, { runtime }: Working): Promise<void> {
+async function heldByHalt({ log, lifetime }: Stage, { runtime }: AtWork): Promise<void> {
   if (runtime.parts.unkeptHalts.all().length === 0) return;
   log.warn("the process stays up for a halt that is not stored: free disk space or make the disk writable, then stop the process");
   await lifetime.asked;
 }
 
 /** Starts, and resolves once it has ended and drained. The store is still open. Throws the error that lost the store, if there is one. */
-export async function live(stage: Stage, launched: Working, show: (places: readonly Place[]) => Showing): Promise<Ended> {
+export async function live(stage: Stage, launched: AtWork, show: (places: readonly Place[]) => Showing): Promise<Ended> {
   const { lifetime, context } = stage;
   const { clock } = context;
   const { runtime, guardianOf } = launched;

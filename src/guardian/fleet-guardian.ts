@@ -15,7 +15,8 @@ import type { FleetProcess, Membership } from "../store/postgres/membership.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
-import { joinGuardians, type GuardianPart } from "./join-guardians.ts";
+import type { GuardianPart } from "./guardian-part.ts";
+import { joinGuardians } from "./join-guardians.ts";
 import type { OrderResult } from "./wake-waiting.ts";
 import { describeError, errorFrom, isRequestName, performRequest, remoteGuardian } from "./remote-guardian.ts";
 

@@ -5,18 +5,12 @@
 import { isRetinueError, messageOf, Refused, Retryable, type RetinueError } from "../core/errors.ts";
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Guardian } from "./guardian.ts";
+import type { GuardianPart } from "./guardian-part.ts";
 import type { HaltResult } from "./halt-and-pause.ts";
 import { joinLog, joinOrders, joinPages } from "./join-pages.ts";
 import { joinStatuses } from "./join-statuses.ts";
 import type { OrderResult } from "./wake-waiting.ts";
 import type { UsageHour } from "../store/usage-hours.ts";
-
-/** One of the stores that make up the whole. */
-export interface GuardianPart {
-  /** For messages, such as `web-1:4711`. */
-  readonly name: string;
-  readonly guardian: Guardian;
-}
 
 type Parts = readonly GuardianPart[];
 
@@ -25,37 +19,34 @@ const NOT_MINE: ReadonlySet<AnyCode> = new Set<AnyCode>(["nothing_found", "nothi
 
 /** `parts` is asked on each call: parts come and go. With one part, every call is its own. */
 export function joinGuardians(parts: () => Promise<Parts>): Guardian {
-  const over =
-    <Query, Result>(
-      alone: (guardian: Guardian, query: Query) => Promise<Result>,
-      joined: (parts: Parts, query: Query) => Promise<Result>,
-    ): ((query: Query) => Promise<Result>) =>
-    async (query) => {
-      const all = await parts();
-      const [only] = all;
-      if (only === undefined)
-        throw new Retryable("store_in_use", "no specialist is at work in any process now", { hint: "retinue fleet shows the processes" });
-      return all.length === 1 ? alone(only.guardian, query) : joined(all, query);
-    };
-  /** For a thing that one part has. */
-  const oneOf = <Query, Result>(ask: (guardian: Guardian, query: Query) => Promise<Result>) =>
-    over(ask, (all, query) => firstThatKnows(all, (guardian) => ask(guardian, query)));
-  /** For an order to all of them. */
-  const each = <Query, Result extends OrderResult>(give: (guardian: Guardian, query: Query) => Promise<Result>) =>
-    over(give, async (all, query) => firstOf(await fromEach(all, (guardian) => give(guardian, query))));
+  const over: Over = (alone, joined) => async (query) => {
+    const all = await parts();
+    const [only] = all;
+    if (only === undefined)
+      throw new Retryable("store_in_use", "no specialist is at work in any process now", { hint: "retinue fleet shows the processes" });
+    return all.length === 1 ? alone(only.guardian, query) : joined(all, query);
+  };
+  return { ...joinLists(over), ...joinAnswers(over), ...joinOrdersGiven(over) };
+}
+
+/** A method over all parts: asked of the only one, or joined. */
+type Over = <Query, Result>(
+  alone: (guardian: Guardian, query: Query) => Promise<Result>,
+  joined: (parts: Parts, query: Query) => Promise<Result>,
+) => (query: Query) => Promise<Result>;
+
+type Lists = "status" | "log" | "orders" | "events" | "deliveries" | "jobs" | "inbox" | "usage";
+type Stopping = "retry" | "pause" | "resume" | "lift" | "unfreeze" | "halt" | "backup";
+
+/** Answers that all have a part of. */
+function joinLists(over: Over): Pick<Guardian, Lists> {
   return {
     status: over(
       (guardian, query) => guardian.status(query),
       async (all) => joinStatuses(await Promise.all(all.map(({ guardian }) => guardian.status({})))),
     ),
-    log: over(
-      (guardian, query) => guardian.log(query),
-      (all, query) => joinLog(all, query),
-    ),
-    orders: over(
-      (guardian, query) => guardian.orders(query),
-      (all, query) => joinOrders(all, query),
-    ),
+    log: over((guardian, query) => guardian.log(query), joinLog),
+    orders: over((guardian, query) => guardian.orders(query), joinOrders),
     events: over(
       (guardian, query) => guardian.events(query),
       (all, query) =>
@@ -95,6 +86,14 @@ export function joinGuardians(parts: () => Promise<Parts>): Guardian {
       (guardian, query) => guardian.usage(query),
       async (all, query) => ({ hours: joinHours((await knowing(all, (guardian) => guardian.usage(query))).flatMap(({ hours }) => hours)) }),
     ),
+  };
+}
+
+/** Questions and orders about a thing that one of them has. */
+function joinAnswers(over: Over): Omit<Guardian, Lists | Stopping> {
+  const oneOf = <Query, Result>(ask: (guardian: Guardian, query: Query) => Promise<Result>) =>
+    over(ask, (all, query) => firstThatKnows(all, (guardian) => ask(guardian, query)));
+  return {
     why: oneOf((guardian, query) => guardian.why(query)),
     recording: oneOf((guardian, query) => guardian.recording(query)),
     delivery: oneOf((guardian, query) => guardian.delivery(query)),
@@ -102,6 +101,14 @@ export function joinGuardians(parts: () => Promise<Parts>): Guardian {
     reject: oneOf((guardian, query) => guardian.reject(query)),
     settle: oneOf((guardian, query) => guardian.settle(query)),
     call: oneOf((guardian, query) => guardian.call(query)),
+  };
+}
+
+/** Orders to all of them. */
+function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
+  const each = <Query, Result extends OrderResult>(give: (guardian: Guardian, query: Query) => Promise<Result>) =>
+    over(give, async (all, query) => firstOf(await fromEach(all, (guardian) => give(guardian, query))));
+  return {
     // A name may be that of an operation, whose breaker is open in several.
     retry: each((guardian, query) => guardian.retry(query)),
     pause: each((guardian, query) => guardian.pause(query)),

@@ -2,7 +2,7 @@
 import { defined } from "../core/defined.ts";
 import type { OrderRow } from "../store/orders.ts";
 import type { Guardian } from "./guardian.ts";
-import type { GuardianPart } from "./join-guardians.ts";
+import type { GuardianPart } from "./guardian-part.ts";
 import { PER_MS, type LogEntry, type LogQuery } from "./log-entries.ts";
 import { MAX_LISTED, type Page } from "./page.ts";
 import type { OrdersQuery } from "./record-orders.ts";

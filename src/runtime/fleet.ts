@@ -14,7 +14,7 @@ import { SHARDS } from "../store/postgres/ownership.ts";
 import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
 import type { Recovered } from "../store/store.ts";
 import { chooseShards, chooseToGive, fairShare } from "./fair-share.ts";
-import { openCommon, runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
+import { runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 
 /** Shards of this process, with the runtime of their specialists. */

@@ -6,7 +6,7 @@
 import { sleep, type Clock } from "../../core/clock.ts";
 import type { Micros, Money } from "../../core/units.ts";
 import { GUARDIAN, newAccount, SPEND_WINDOWS, spentIn, type Account, type Cap, type SpendRow } from "../../limits/spending.ts";
-import type { SharedMoney } from "../sqlite/spending.ts";
+import type { SharedMoney } from "../sqlite/shared-money.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { asOid, SHARD_LOCKS } from "./ownership.ts";
 import { NO_SHARD } from "./row-places.ts";

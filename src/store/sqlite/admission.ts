@@ -5,7 +5,6 @@ import { HOUR } from "../../core/units.ts";
 import type { LiveAttempt, Present } from "../../live/present.ts";
 import { setOf, type LiveIntent } from "../../live/live-intent.ts";
 import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/verdict.ts";
-import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
 import { originsOf, type Attempt } from "../../outbox/intent.ts";
 import type { Admission, AdmissionStore, Admit, Decide, Completion } from "../admission.ts";
 import type { OpenAttempt } from "../controls.ts";

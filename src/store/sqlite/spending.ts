@@ -24,6 +24,7 @@ import {
 import type { Paid } from "../admission.ts";
 import type { Frozen } from "../controls.ts";
 import { OWN_NUMBERS, type Numbers } from "./numbers.ts";
+import type { SharedMoney } from "./shared-money.ts";
 
 /** Accounts kept in memory; each has at most about 280 rows. */
 const MAX_CACHED_ACCOUNTS = 4_000;
@@ -40,14 +41,6 @@ export interface BookError extends Pick<Balance, "scope" | "currency"> {
   readonly entries: string;
   /** `held/posted`, as the account's balance. */
   readonly balance: string;
-}
-
-/** The Guardian's money where several stores share it. */
-export interface SharedMoney {
-  /** Called once with the read of this store's own part of the account. */
-  attach(own: (currency: string) => Account): void;
-  /** The account by which this store decides, made of its own part. */
-  view(own: Account, now: number): Account;
 }
 
 export interface SpendingTableOptions {

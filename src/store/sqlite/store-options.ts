@@ -5,7 +5,7 @@ import type { Random } from "../../core/random.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Observe } from "./fact-log.ts";
 import type { Numbers } from "./numbers.ts";
-import type { SharedMoney } from "./spending.ts";
+import type { SharedMoney } from "./shared-money.ts";
 import type { DatabaseOptions, OpenDatabase } from "./database.ts";
 
 export interface SqliteStoreOptions extends DatabaseOptions {

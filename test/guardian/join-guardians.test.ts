@@ -1,0 +1,76 @@
+/** One Guardian over several stores: what one of them has is found wherever it is, and a stop is in all of them. */
+import { describe, expect, test } from "vitest";
+import { Retryable } from "../../src/core/errors.ts";
+import type { Guardian } from "../../src/guardian/guardian.ts";
+import type { GuardianPart } from "../../src/guardian/guardian-part.ts";
+import { joinGuardians } from "../../src/guardian/join-guardians.ts";
+import { remoteGuardian } from "../../src/guardian/remote-guardian.ts";
+import { desk, type Desk } from "../harness/guardian-over-store.ts";
+
+/** Answers come as its own clock lets them. */
+const partOf = ({ guardian, on }: Desk, name: string): GuardianPart => ({
+  name,
+  guardian: remoteGuardian((method, query) => on((guardian[method as keyof Guardian] as (query: object) => Promise<unknown>)(query))),
+});
+
+function lab() {
+  const desks = [desk(), desk(), desk()] as const;
+  const parts = desks.map((one, i) => partOf(one, `p${i}`));
+  return { desks, parts, whole: joinGuardians(() => Promise.resolve(parts)) };
+}
+
+describe("a thing that one part has", () => {
+  test.for([0, 1, 2])("is found and ordered about in part %d", async (at) => {
+    const { desks, whole } = lab();
+    await desks[at]?.parked("e1", "a note");
+    expect(await whole.why({ id: "e1" })).toMatchObject({ id: "e1", state: "parked" });
+    expect((await whole.recording({ id: "e1" })).event).toBeDefined();
+    expect((await whole.inbox({ handle: "scout", limit: 9 })).map(({ id }) => id)).toEqual(["e1"]);
+    expect((await whole.events({ handle: "scout", limit: 9 })).entries.map(({ id }) => id)).toEqual(["e1"]);
+    expect(await whole.retry({ id: "e1" })).toEqual({ message: "post.created of scout is handled again" });
+    await expect(whole.retry({ id: "e2" })).rejects.toMatchObject({ code: "nothing_parked" });
+    await expect(whole.why({ id: "e2" })).rejects.toMatchObject({ code: "nothing_found" });
+    await expect(whole.settle({ id: "e2", verdict: "happened" })).rejects.toMatchObject({ code: "nothing_found" });
+    await expect(whole.call({ handle: "nobody", operation: "posts.list", input: {} })).rejects.toMatchObject({
+      code: "specialist_unknown",
+    });
+  });
+});
+
+describe("a stop", () => {
+  test("is in every part, and so is its end", async () => {
+    const { desks, whole } = lab();
+    expect((await whole.halt({ reason: "enough" })).message).toBe("halted: no specialist writes");
+    for (const { store, on } of desks) expect((await on(store.stops())).halts).toHaveLength(1);
+    await whole.lift({});
+    for (const { store, on } of desks) expect((await on(store.stops())).halts).toEqual([]);
+  });
+
+  test("of one specialist is taken by the part that knows it, and refused if none does", async () => {
+    const { desks, whole } = lab();
+    await desks[1].event("e1");
+    await whole.pause({ handle: "scout" });
+    expect((await desks[1].on(desks[1].store.stops())).pauses).toHaveLength(1);
+    await expect(whole.halt({ handle: "sccout" })).rejects.toMatchObject({ code: "specialist_unknown" });
+  });
+
+  test("that one part does not take is an error that names it, and holds in the others", async () => {
+    const { desks, parts } = lab();
+    const dead = remoteGuardian(() => Promise.reject(new Retryable("process_silent", "no answer")));
+    const whole = joinGuardians(() => Promise.resolve([...parts, { name: "web-2:7", guardian: dead }]));
+    await expect(whole.halt({})).rejects.toMatchObject({
+      code: "order_incomplete",
+      message: "web-2:7: no answer; the other processes have obeyed",
+    });
+    for (const { store, on } of desks) expect((await on(store.stops())).halts).toHaveLength(1);
+  });
+});
+
+test("with one part every call is its own, and without any it says so", async () => {
+  const one = desk();
+  const whole = joinGuardians(() => Promise.resolve([partOf(one, "p")]));
+  await one.parked("e1", "a note");
+  expect((await whole.status({})).parked).toHaveLength(1);
+  const none = joinGuardians(() => Promise.resolve([]));
+  await expect(none.status({})).rejects.toMatchObject({ code: "store_in_use" });
+});

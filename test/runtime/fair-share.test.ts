@@ -1,0 +1,37 @@
+/** The shares of processes: all together are everything, no two differ by more than one, and nobody waits for who is draining. */
+import { describe, expect, test } from "vitest";
+import { chooseShards, chooseToGive, fairShare } from "../../src/runtime/fair-share.ts";
+
+const sharers = (count: number, draining: readonly number[] = []) =>
+  Array.from({ length: count }, (_, i) => ({ number: 10 + i, draining: draining.includes(10 + i) }));
+
+describe("fair shares", () => {
+  test.for([1, 2, 3, 5, 16, 100])("%d processes have everything together, and differ by one at most", (count) => {
+    const shares = sharers(count).map(({ number }) => fairShare(sharers(count), number, 1_024));
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBe(1_024);
+    expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
+  });
+
+  test("one that drains has nothing, and the others its share; nor has one that nobody sees", () => {
+    const three = sharers(3, [11]);
+    expect(three.map(({ number }) => fairShare(three, number, 1_024))).toEqual([512, 0, 512]);
+    expect(fairShare(three, 99, 1_024)).toBe(0);
+  });
+});
+
+test("processes that choose at the same time begin at different shards", () => {
+  const free = Array.from({ length: 12 }, (_, i) => i);
+  const chosen = [0, 1, 2].map((rank) => chooseShards(free, 4, { rank, of: 3 }));
+  expect(new Set(chosen.flat()).size).toBe(12);
+  expect(chooseShards([], 4, { rank: 0, of: 3 })).toEqual([]);
+  expect(chooseShards([7], 4, { rank: 2, of: 3 })).toEqual([7]);
+});
+
+test("the smallest holdings are given back, as many as cover what is too much", () => {
+  const held = [300, 20, 50].map((size) => ({ shards: Array.from({ length: size }, (_, i) => i) }));
+  const sizes = (excess: number): readonly number[] => chooseToGive(held, excess).map(({ shards }) => shards.length);
+  expect(sizes(0)).toEqual([]);
+  expect(sizes(20)).toEqual([20]);
+  expect(sizes(21)).toEqual([20, 50]);
+  expect(sizes(1_000)).toEqual([20, 50, 300]);
+});
