@@ -179,7 +179,15 @@ function firstOf<Result>([first]: readonly Result[]): Result {
 
 function joinHalts(halts: readonly HaltResult[]): HaltResult {
   const notKept = halts.find((halt) => halt.notKept !== undefined)?.notKept;
-  return { ...firstOf(halts), inFlight: halts.flatMap(({ inFlight }) => inFlight), ...(notKept === undefined ? {} : { notKept }) };
+  const messages = [...new Set(halts.map(({ message }) => message))].toSorted(
+    (a, b) => Number(b.startsWith("halted")) - Number(a.startsWith("halted")),
+  );
+  return {
+    ...firstOf(halts),
+    message: messages.join("; "),
+    inFlight: halts.flatMap(({ inFlight }) => inFlight),
+    ...(notKept === undefined ? {} : { notKept }),
+  };
 }
 
 function joinHours(hours: readonly UsageHour[]): readonly UsageHour[] {

@@ -30,7 +30,7 @@ export interface Member extends Process {
 }
 
 const DEFINITION = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
-  watch: { feed: { from: "start" } }, on: { "post.created": (post, act) => { act.reply(post, "${handle} on " + post.id); } } };`;
+  watch: { feed: { from: "2026-01-01" } }, on: { "post.created": (post, act) => { act.reply(post, "${handle} on " + post.id); } } };`;
 
 /** Specialists that answer each post once. */
 export async function fleetLab(

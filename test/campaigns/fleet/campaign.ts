@@ -30,6 +30,8 @@ export interface FleetReport {
   readonly asked: number;
   readonly answered: number;
   readonly lost: readonly string[];
+  /** The rows of the first of them. */
+  readonly explained: readonly unknown[];
   readonly doubled: readonly string[];
   readonly overQuota: number;
   /** From the fault until all shards of the process have another holder, in ms. */
@@ -52,7 +54,7 @@ const LOOK_MS = 20;
 
 const definition = (
   i: number,
-): string => `export default { handle: "s${i}", tier: "pro", may: ["posts.reply"], watch: { feed: { from: "start" } },
+): string => `export default { handle: "s${i}", tier: "pro", may: ["posts.reply"], watch: { feed: { from: "2026-01-01" } },
   brakes: { repliesPerAuthorPerHour: 1000, repliesPerHour: 10000 },
   on: { "post.created": (post, act) => { if ((post.content ?? "").includes("group ${Math.floor(i / GROUP)};")) act.reply(post, "s${i} on " + post.id); } } };`;
 
@@ -160,6 +162,29 @@ class Fleet {
     await Promise.all(this.#counting);
   }
 
+  /** The event and the action of a specialist on a post, as the server has them. */
+  async explain(one: string): Promise<unknown> {
+    const [handle = "", , post = ""] = one.split(" ");
+    const events = await this.#run(
+      `SELECT e.seq, to_timestamp(e.created_at / 1000) AS at, e.via, o.state AS open, (SELECT intents FROM retinue.run r WHERE r.event = e.seq) AS intents
+        FROM retinue.event e LEFT JOIN retinue.open o ON o.kind = 0 AND o.seq = e.seq WHERE e.specialist = '${handle}' AND e.id = 'post.created:${post}'`,
+    );
+    const intents = await this.#run(
+      `SELECT state, code, message FROM retinue.intent WHERE specialist = '${handle}' AND target = '${post}'`,
+    );
+    const [source] = await this.#run(
+      `SELECT cursor::json ->> 'startedAt' AS started, cursor::json ->> 'gaps' AS gaps, right(cursor, 200) AS cursor FROM retinue.source WHERE specialist = '${handle}' AND name LIKE '%feed%' LIMIT 1`,
+    );
+    const near = await this.#run(
+      `SELECT seq, id, via, to_timestamp(created_at / 1000)::time(3)::text AS at FROM retinue.event WHERE specialist = '${handle}' ORDER BY created_at`,
+    );
+    const holders = await this.#run(
+      `SELECT h.number, h.process, to_timestamp(h.opened_at / 1000)::time(3)::text AS opened, to_timestamp(h.closed_at / 1000)::time(3)::text AS closed FROM retinue.holder h ORDER BY 1`,
+    );
+    const place = near.findIndex(({ id }) => Number(String(id).split("_")[1]) > Number(post.split("_")[1]));
+    return { one, events, intents, ...source, near: near.slice(Math.max(0, place - 4), place + 4), holders: JSON.stringify(holders) };
+  }
+
   async end(): Promise<void> {
     for (const { child } of this.running) child.kill("SIGTERM");
     const all = [...this.running].map(({ ended }) => ended);
@@ -244,6 +269,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
       asked: [...asked.values()].reduce((sum, group) => sum + sizeOf(group, specialists), 0),
       answered: network.truth.effects({ operation: "posts.reply" }).length,
       lost: missing,
+      explained: await Promise.all(missing.slice(0, 20).map((one) => fleet.explain(one))),
       doubled: network.truth
         .duplicates({ operation: "posts.reply" })
         .map(([one, ...more]) => `${one?.agent} on ${one?.target}: ${more.length + 1}`),

@@ -1,0 +1,46 @@
+/** Orders over several processes: one that is stopped cannot hold up a halt, and sends nothing when it goes on. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fleetLab } from "../harness/fleet-lab.ts";
+import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+
+let server: PostgresServer;
+beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
+afterAll(() => server.stop());
+
+test(
+  "a halt is answered while a process is stopped, holds for it too, and for one that begins later",
+  { timeout: 90_000 },
+  async (context) => {
+    const store = await server.database();
+    const lab = await fleetLab(context, { store, specialists: 8 });
+    const [one, two] = [lab.run(), lab.run()];
+    const shards = async (): Promise<readonly number[]> =>
+      JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map((process: { shards: number }) => process.shards);
+    await expect.poll(shards, { timeout: 15_000 }).toEqual([512, 512]);
+    await lab.answered(await lab.news("one"));
+
+    one.kill("SIGSTOP");
+    const post = await lab.news("two"); // it may be under way in the other process
+    const halted = await lab.ask("halt", "--reason", "now");
+    expect([halted.code, halted.stdout]).toEqual([0, expect.stringContaining("halted: no specialist writes")]);
+    const answers = (of: string): number =>
+      lab.network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === of).length;
+    const status = await lab.ask("status");
+    expect(status.stdout).toContain("now");
+    one.kill("SIGCONT");
+    const three = lab.run();
+    await expect.poll(async () => (await shards()).length, { timeout: 15_000 }).toBe(3);
+    const late = await lab.news("three");
+    await expect.poll(async () => (await shards()).reduce((sum, count) => sum + count, 0), { timeout: 20_000 }).toBe(1_024);
+    const before = answers(post);
+    expect(before).toBeLessThan(8); // those of the stopped process wait
+
+    const lifted = await lab.ask("halt", "--lift");
+    expect(lifted.code).toBe(0);
+    await lab.answered(post, 20_000);
+    await lab.answered(late, 20_000);
+    expect(lab.doubled()).toEqual([]);
+    for (const process of [one, two, three]) process.kill("SIGTERM");
+    for (const process of [one, two, three]) await process.ended;
+  },
+);
