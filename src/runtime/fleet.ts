@@ -31,6 +31,8 @@ export interface FleetOptions {
   /** Options of the runtime of each part, beside those of the process. */
   readonly perRuntime: Partial<Parameters<typeof createRuntime>[0]>;
   readonly specialists: () => readonly Specialist[];
+  /** Specialists that share a key: each group belongs to one process. */
+  readonly sharers: () => readonly (readonly Handle[])[];
   /** Answers a request of another process. */
   readonly answer: (body: string) => Promise<string>;
   /** Called before a part begins. */
@@ -64,6 +66,7 @@ export class Fleet {
   /** The reason while nothing works. */
   #trouble: string | undefined;
   #isSessionLost = false;
+  #apart: ReadonlySet<Handle> = new Set();
   /** Halts that a lost store could not keep. */
   #unkept: readonly Stop[] = [];
 
@@ -162,6 +165,24 @@ export class Fleet {
       },
     });
     this.#isSessionLost = false;
+    await this.place();
+  }
+
+  /** Puts specialists that share a key together. Those that cannot be are not run, because their key's quota would be counted twice. */
+  async place(): Promise<void> {
+    const apart = (await this.#membership?.place(this.#with.sharers())) ?? [];
+    for (const handle of apart)
+      if (!this.#apart.has(handle))
+        this.#with.options.log.error("it shares its key with a specialist in another shard, so it does not run", {
+          handle,
+          hint: "give it a key of its own",
+        });
+    this.#apart = new Set(apart);
+  }
+
+  /** False for one that shares its key with a specialist elsewhere. */
+  mayRun(handle: Handle): boolean {
+    return !this.#apart.has(handle);
   }
 
   async #keepLooking(): Promise<void> {
@@ -281,7 +302,7 @@ export class Fleet {
       const runtime = createRuntime({
         ...(await runtimeOptions(planned, options, common, held.store)),
         ...perRuntime,
-        specialists: specialists().filter(({ handle }) => held.has(handle)),
+        specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
       });
       part = { ...held, runtime, startedAt: clock.now() };
       await onPart(part);

@@ -5,6 +5,7 @@ import { Fatal, messageOf, Retryable } from "../core/errors.ts";
 import { createAnnouncer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
+import { Secret } from "../core/secret.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
@@ -14,7 +15,17 @@ import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { Receiver } from "../webhooks/receiver/http.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { Fleet } from "./fleet.ts";
-import { learnSecrets, lifeOf, openCommon, receiverOf, type LaunchOptions, type LaunchPlan, type Life } from "./launch.ts";
+import {
+  keysOf,
+  learnSecrets,
+  lifeOf,
+  openCommon,
+  receiverOf,
+  SALT_LENGTH,
+  type LaunchOptions,
+  type LaunchPlan,
+  type Life,
+} from "./launch.ts";
 import { DEFAULT_HANDLERS, type Runtime } from "./runtime.ts";
 import type { SeenRuntime } from "./seen-runtime.ts";
 import { placeOf } from "../config/postgres-address.ts";
@@ -47,6 +58,7 @@ export function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): L
     address,
     common,
     specialists: () => [...specialists.values()],
+    sharers: () => sharersAmong([...specialists.keys()], planned, options),
     perRuntime: {
       handlerQueue: new PQueue({ concurrency: DEFAULT_HANDLERS }),
       sharedLists: createSharedLists(random),
@@ -74,6 +86,23 @@ export function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): L
     ...lifeOf({ runtime, isolation, planned, options: { ...options, announcer }, close: [isolation, tools, transport] }),
   };
   return launched;
+}
+
+/** Groups of specialists with one key. A key that cannot be read now is no member of any: its specialist waits for it. */
+function sharersAmong(
+  handles: readonly Handle[],
+  { config }: LaunchPlan,
+  { scrubber, random }: LaunchOptions,
+): readonly (readonly Handle[])[] {
+  const keys = keysOf(config, new Secret(random.word(SALT_LENGTH)), scrubber);
+  const groups = Map.groupBy(handles, (handle) => {
+    try {
+      return keys.current(handle).fingerprint;
+    } catch {
+      return undefined; // the runtime says why, and looks again
+    }
+  });
+  return [...groups].flatMap(([key, group]) => (key === undefined || group.length < 2 ? [] : [group]));
 }
 
 interface FleetRuntimeOptions {
@@ -162,7 +191,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     const { fleet, specialists } = this.#with;
     specialists.set(specialist.handle, specialist);
     await this.#told();
-    await fleet.partOf(specialist.handle)?.runtime.put(specialist);
+    if (fleet.mayRun(specialist.handle)) await fleet.partOf(specialist.handle)?.runtime.put(specialist);
   }
 
   retire(handle: Handle): void {
@@ -181,6 +210,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     const { fleet, specialists, log } = this.#with;
     try {
       await fleet.membership?.canRun([...specialists.keys()]);
+      await fleet.place();
     } catch (error) {
       log.warn("the other processes do not know of the changed definitions yet", { message: messageOf(error) });
     }

@@ -13,6 +13,8 @@ import { asking, textAt } from "./visitor.ts";
 export interface FleetLab {
   readonly network: LocalNetwork;
   readonly handles: readonly string[];
+  /** The keys of the specialists, as variables. */
+  readonly keys: { readonly [name: string]: string };
   /** Starts a process in a new folder, with the definitions of now. */
   run(options?: { readonly env?: { readonly [name: string]: string }; readonly args?: readonly string[] }): Member;
   /** Runs a command in a folder that no process has. */
@@ -62,6 +64,7 @@ export async function fleetLab(
   return {
     network,
     handles,
+    keys,
     run({ env = {}, args = [] } = {}) {
       const root = folder(context);
       cpSync(project, root, { recursive: true });

@@ -139,6 +139,34 @@ export class Membership {
     return new Set(rows.map(({ shard }) => Number(shard)));
   }
 
+  /**
+   * Puts specialists that share a key into one shard, where one process has them together with the key's quota. Returns those that have rows
+   * elsewhere already: they must not run.
+   */
+  async place(groups: readonly (readonly Handle[])[]): Promise<readonly Handle[]> {
+    const apart: Handle[] = [];
+    for (const group of groups) {
+      const sorted = group.toSorted();
+      const rows = await this.#query(
+        `SELECT h AS handle, coalesce(s.shard, p.shard) AS shard, s.shard IS NOT NULL AS known FROM unnest($1::text[]) AS h
+          LEFT JOIN @.specialist s ON s.handle = h LEFT JOIN @.placement p ON p.specialist = h ORDER BY s.shard IS NULL, p.shard IS NULL, h`,
+        [sorted],
+      );
+      const [first] = rows;
+      const target = first === undefined || first["shard"] === null ? hashedShard(sorted[0] ?? "") : Number(first["shard"]);
+      apart.push(
+        ...rows.flatMap(({ handle, known, shard }) => (known === true && Number(shard) !== target ? [String(handle) as Handle] : [])),
+      );
+      await this.#query(
+        `INSERT INTO @.placement (specialist, shard) SELECT h, $2 FROM unnest($1::text[]) AS h
+          WHERE NOT EXISTS (SELECT FROM @.specialist s WHERE s.handle = h AND s.shard <> $2)
+          ON CONFLICT (specialist) DO NOTHING`,
+        [sorted, target],
+      );
+    }
+    return apart;
+  }
+
   /** The shard that a specialist belongs to. */
   async shardOf(specialist: Handle): Promise<number> {
     const [row] = await this.#query("SELECT shard FROM @.placement WHERE specialist = $1", [specialist]);
@@ -224,7 +252,7 @@ export class Membership {
     this.#timer = this.#options.clock.after(LOOK_MS, () => {
       this.#arm();
       this.#options.onNotice?.();
-      if (this.#options.answer !== undefined) void this.#receive();
+      void this.#receive();
       if (this.#asked.size > 0) void this.#collect();
     });
   }
@@ -238,6 +266,7 @@ export class Membership {
 
   /** Takes the requests to this process. A statement that fails ends the session, or is tried again at the next look. */
   async #receive(): Promise<void> {
+    if (this.#options.answer === undefined) return;
     try {
       const rows = await this.#query(
         `WITH old AS (DELETE FROM @.request WHERE asked_at < now() - interval '${KEPT}')

@@ -1,0 +1,69 @@
+/** The runtimes of a process as one: any process takes any delivery, and specialists with one key are together. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { signDelivery } from "../../src/webhooks/receiver/sign.ts";
+import { fleetLab } from "../harness/fleet-lab.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+import { envelope, post, SECRET } from "../harness/webhook-network.ts";
+
+let server: PostgresServer;
+beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
+afterAll(() => server.stop());
+
+/** Learns of mentions by webhook alone, and answers each. */
+const ANSWERER = (
+  handle: string,
+): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"], watch: { mentions: false },
+  on: { "mention.created": (mention, act) => { act.reply(mention, "${handle} on " + mention.id); } } };`;
+
+test("a delivery to either process reaches its specialist once, wherever that is", { timeout: 90_000 }, async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 8, definition: ANSWERER });
+  const ports = [await freePort(), await freePort()] as const;
+  const processes = ports.map((port) => lab.run({ env: { RETINUE_WEBHOOK_PORT: `${port}`, RETINUE_WEBHOOK_SECRET: SECRET } }));
+  const shards = async (): Promise<readonly number[]> =>
+    JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map((process: { shards: number }) => process.shards);
+  await expect.poll(shards, { timeout: 15_000 }).toEqual([512, 512]);
+  const sent = new Map<string, number[]>();
+  for (const [i, handle] of lab.handles.entries()) {
+    const id = await lab.news(`hi @${handle}`);
+    const data = { id, content: `hi @${handle}`, author: { id: "agent_9", handle: "quill" } };
+    const delivery = signDelivery({
+      scheme: "standard",
+      secret: SECRET,
+      payload: envelope("mention", data, `e${i}`),
+      id: `d${i}`,
+      at: Date.now(),
+    });
+    const statuses: number[] = [];
+    for (const port of ports) statuses.push((await post(`http://127.0.0.1:${port}/webhooks/${handle}`, delivery)).status);
+    sent.set(id, statuses);
+  }
+  // Accepted by the one, and known to the other.
+  expect([...sent.values()]).toEqual(lab.handles.map(() => [202, 200]));
+  const answered = (): readonly string[] => lab.network.truth.effects({ operation: "posts.reply" }).map(({ target }) => target);
+  await expect.poll(() => answered().toSorted(), { timeout: 15_000 }).toEqual([...sent.keys()].toSorted());
+  const forged = {
+    ...signDelivery({ scheme: "standard", secret: "another secret of the same length", payload: "{}", id: "x", at: Date.now() }),
+  };
+  for (const port of ports) expect((await post(`http://127.0.0.1:${port}/webhooks/${lab.handles[0]}`, forged)).status).toBe(401);
+  for (const process of processes) process.kill("SIGTERM");
+  for (const process of processes) expect((await process.ended).code).toBe(0);
+});
+
+test("specialists that share a key are at one process, whose shards are those of all of them", { timeout: 60_000 }, async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 8, definition: ANSWERER });
+  const key = lab.keys["RETINUE_KEY_S0"] ?? "";
+  const shared = Object.fromEntries(["S1", "S2", "S3"].map((name) => [`RETINUE_KEY_${name}`, key]));
+  const one = lab.run({ env: shared });
+  await one.saying(({ type }) => type === "started");
+  await expect.poll(async () => JSON.parse((await lab.ask("status", "--json")).stdout).specialists?.length, { timeout: 10_000 }).toBe(8);
+  const rows = await server.run(
+    "SELECT count(DISTINCT shard) AS shards, count(*) AS keys FROM retinue.quota_key WHERE key_id IN (SELECT key_id FROM retinue.specialist WHERE handle IN ('s0', 's1', 's2', 's3'))",
+    new URL(store).pathname.slice(1),
+  );
+  expect(rows).toEqual([{ shards: "1", keys: "1" }]);
+  one.kill("SIGTERM");
+  expect((await one.ended).code).toBe(0);
+});

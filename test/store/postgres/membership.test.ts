@@ -1,0 +1,121 @@
+/** A process among others on one server: who lives, who has what, and requests from one to another. */
+import { afterAll, beforeAll, expect, onTestFinished, test, type TestContext } from "vitest";
+import { parsePostgresAddress } from "../../../src/config/postgres-address.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { asHandle, asKeyId, type Handle } from "../../../src/core/ids.ts";
+import { seededRandom } from "../../../src/core/random.ts";
+import { DEFAULT_FLOORS } from "../../../src/limits/lanes.ts";
+import { Membership, type MembershipOptions } from "../../../src/store/postgres/membership.ts";
+import { openShards } from "../../../src/store/postgres/postgres-store.ts";
+import { hashedShard } from "../../../src/store/postgres/shard-map.ts";
+import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
+import { folder } from "../../harness/process.ts";
+
+const clock = systemClock();
+let server: PostgresServer;
+beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
+afterAll(() => server.stop());
+
+async function lab(context: TestContext) {
+  const address = parsePostgresAddress(await server.database(), folder(context));
+  return {
+    address,
+    async join(handles: readonly string[] | undefined, more: Partial<MembershipOptions> = {}): Promise<Membership> {
+      const named = handles?.map((handle) => asHandle(handle));
+      const one = await Membership.open({ address, clock, handles: named, newSalt: () => "salt", ...more });
+      onTestFinished(() => one.close());
+      return one;
+    },
+    async take(process: Membership, shards: readonly number[]) {
+      const held = await openShards({ address, clock, random: seededRandom(1), shards, process: process.number });
+      if (held === undefined) throw new Error("they are taken");
+      onTestFinished(() => held.store.close().catch(() => undefined));
+      return held;
+    },
+  };
+}
+
+test("those that live are seen with their shards, in the order in which they came, and a visitor is not", async (context) => {
+  const here = await lab(context);
+  const one = await here.join(["a"]);
+  const two = await here.join(["a"]);
+  await here.take(two, [3, 4, 5]);
+  const visitor = await here.join(undefined);
+  const view = await visitor.look();
+  expect(view.processes.map(({ number, shards }) => [number, shards])).toEqual([
+    [one.number, []],
+    [two.number, [3, 4, 5]],
+  ]);
+  expect(view.free).toHaveLength(1_021);
+  await one.drains();
+  expect((await visitor.look()).processes[0]?.draining).toBe(true);
+  await one.close();
+  await expect.poll(async () => (await visitor.look()).processes.length).toBe(1);
+});
+
+test("a question is answered by the process that it is for, several at once, and silence is an error that names it", async (context) => {
+  const here = await lab(context);
+  const asking = await here.join(["a"], { answer: async (body) => `wrong ${body}` });
+  await here.join(["a"], { answer: async (body) => `heard ${body}` });
+  const { processes } = await asking.look();
+  const [, other] = processes;
+  if (other === undefined) throw new Error("nobody else is there");
+  const answers = await Promise.all(["1", "2", "3"].map((body) => asking.ask(other, body, 5_000)));
+  expect(answers).toEqual(["heard 1", "heard 2", "heard 3"]);
+  const mute = await here.join(["a"]);
+  const silent = (await asking.look()).processes.find(({ number }) => number === mute.number);
+  await expect(asking.ask(silent ?? other, "4", 100)).rejects.toMatchObject({
+    code: "process_silent",
+    message: expect.stringContaining("0.1 s"),
+  });
+});
+
+test("the sessions by which a process has shards are ended, and no others", async (context) => {
+  const here = await lab(context);
+  const [one, two] = [await here.join(["a"]), await here.join(["a"])];
+  await here.take(one, [1, 2]);
+  await here.take(two, [3]);
+  const [first] = (await two.look()).processes;
+  if (first !== undefined) await two.endSessions(first);
+  const view = await two.look();
+  expect(view.processes.map(({ shards }) => shards)).toEqual([[], [3]]);
+});
+
+/** Registers a specialist with rows in its shard. */
+async function known(here: Awaited<ReturnType<typeof lab>>, process: Membership, handle: Handle): Promise<void> {
+  const held = await here.take(process, [hashedShard(handle)]);
+  await held.store.registerKey(
+    handle,
+    asKeyId(`key of ${handle}`),
+    { limits: { perHour: 60, perDay: 600 }, floors: DEFAULT_FLOORS },
+    clock.now(),
+  );
+  await held.store.close();
+}
+
+test("a shard with a specialist that only another process can run is left to that", async (context) => {
+  const here = await lab(context);
+  const [old, fresh] = [await here.join(["scout"]), await here.join(["quill"])];
+  await known(here, old, asHandle("scout"));
+  expect([...(await fresh.foreignShards())]).toEqual([hashedShard("scout")]);
+  expect([...(await old.foreignShards())]).toEqual([]);
+  await fresh.canRun([asHandle("quill"), asHandle("scout")]);
+  expect([...(await fresh.foreignShards())]).toEqual([]);
+  await fresh.canRun([asHandle("quill")]);
+  await old.close();
+  await expect.poll(async () => [...(await fresh.foreignShards())]).toEqual([]); // nobody else is left for it
+});
+
+test("specialists that share a key are put into one shard, unless both have rows of their own", async (context) => {
+  const here = await lab(context);
+  const process = await here.join(["a"]);
+  const [scout, quill, hand] = ["scout", "quill", "hand"].map((handle) => asHandle(handle)) as [Handle, Handle, Handle];
+  await known(here, process, scout);
+  expect(await process.place([[quill, scout]])).toEqual([]);
+  expect(await process.shardOf(quill)).toBe(await process.shardOf(scout));
+  const held = await here.take(process, [hashedShard(scout)]);
+  expect([held.has(scout), held.has(quill), held.has(hand)]).toEqual([true, true, false]);
+  await held.store.close();
+  await known(here, process, hand);
+  expect(await process.place([[hand, scout]])).toHaveLength(1);
+});
