@@ -178,7 +178,12 @@ export async function passOn({ fleet }: LaunchedFleet, handle: Handle, { headers
   try {
     const { membership } = fleet;
     const shard = membership === undefined ? undefined : await membership.shardOf(handle);
-    const owner = shard === undefined ? undefined : fleet.others().find(({ shards }) => shards.includes(shard));
+    const ownerNow = (): FleetProcess | undefined => fleet.others().find(({ shards }) => shard !== undefined && shards.includes(shard));
+    let owner = ownerNow();
+    if (owner === undefined) {
+      await fleet.look(); // it may have changed hands
+      owner = ownerNow();
+    }
     if (membership === undefined || owner === undefined) return COME_BACK;
     const delivery = { handle, headers, body: Buffer.from(body).toString("base64"), ...(token === undefined ? {} : { token }) };
     const answer = readAnswer(await membership.ask(owner, JSON.stringify({ do: "deliver", with: delivery }), ANSWER_MS));

@@ -24,6 +24,10 @@ test("a delivery to either process reaches its specialist once, wherever that is
   const shards = async (): Promise<readonly number[]> =>
     JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map((process: { shards: number }) => process.shards);
   await expect.poll(shards, { timeout: 15_000 }).toEqual([512, 512]);
+  for (const port of ports)
+    await expect
+      .poll(() => fetch(`http://127.0.0.1:${port}/webhooks/s0`).then(({ status }) => status, String), { timeout: 10_000 })
+      .toBe(404);
   const sent = new Map<string, number[]>();
   for (const [i, handle] of lab.handles.entries()) {
     const id = await lab.news(`hi @${handle}`);
