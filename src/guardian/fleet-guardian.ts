@@ -154,6 +154,7 @@ async function perform(launched: LaunchedFleet, request: JsonObject): Promise<un
   const name = textIn(request, "do") ?? "";
   const query = isObject(request["with"]) ? request["with"] : {};
   if (name === "deliver") return takeDelivery(launched, query);
+  if (name === "hello") return { message: "here" };
   if (name === "drain") {
     void fleet.drain();
     return { message: "it gives its specialists to the others" };

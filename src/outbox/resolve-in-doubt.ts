@@ -9,7 +9,7 @@ import { announceIntent } from "./announce.ts";
 import { noteParked, reopenUnproven } from "./reopen.ts";
 import { follow } from "./follow-up.ts";
 import { dropListReadings, readBackTo, type NoRoom, type Read } from "./read-back-list.ts";
-import { MINUTE } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
 import type { Member } from "../gateway/member.ts";
 import type { OpenDoubt, WantedCheck } from "./outbox-memory.ts";
 import { readResult } from "../gateway/read-result.ts";
@@ -22,6 +22,8 @@ const BEFORE_SENDING_MS = 15 * MINUTE;
 const MAX_DOUBTS_KNOWN = 10_000;
 /** Most intents in doubt at one time after a copy was restored. */
 const MAX_OTHERS = 1_000;
+/** Interval between looks at a process that is stopped. */
+const SENDER_MS = 5 * SECOND;
 /** Confirmed actions checked to prove that reading back works. */
 const CONTROLS = 3;
 
@@ -76,6 +78,7 @@ async function resolveOne(
     attempts: intent.attempt < MAX_ATTEMPTS ? intent.attempt : await store.unansweredAttempts(intent.seq),
   };
   const change = settled(intent, reconcile(intent, check, rules));
+  if (change.state === "ready" && parts.mayLeaveElsewhere?.() === true) return waitForSender(parts, intent);
   const { events, watches } = follow(member, intent, change, now);
   if (!(await store.moveIntent({ seq: intent.seq, by: "read-back", change, now, events, watches }))) return undefined;
   if (change.state !== "in_doubt") {
@@ -117,6 +120,19 @@ async function waitForRoom(parts: OutboxDependencies, intent: Intent, { until }:
     ...refusalOf(intent),
   } as const;
   await parts.store.moveIntent({ seq: intent.seq, by: "read-back", change, now: parts.clock.now() });
+}
+
+/** The network does not show it, and whoever began to send it is stopped: it may still leave there. */
+async function waitForSender(parts: OutboxDependencies, intent: Intent): Promise<undefined> {
+  const now = parts.clock.now();
+  const change = {
+    state: "in_doubt",
+    nextAt: now + SENDER_MS,
+    code: "process_silent",
+    message: "the process that began to send it is stopped, and may still send it",
+    ...refusalOf(intent),
+  } as const;
+  await parts.store.moveIntent({ seq: intent.seq, by: "read-back", change, now });
 }
 
 function nameOf({ seq, attempt }: Intent): string {

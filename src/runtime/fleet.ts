@@ -21,6 +21,8 @@ import { createRuntime, type Runtime } from "./runtime.ts";
 export interface Part extends HeldStore {
   readonly runtime: Runtime;
   readonly startedAt: number;
+  /** Processes that lost its shards, live, and have said nothing since: they are stopped. */
+  readonly silent: Set<number>;
 }
 
 export interface FleetOptions {
@@ -46,6 +48,9 @@ const MOST_PARTS = 4;
 const AGAIN_MS = SECOND;
 /** Shards that are free for this long are left by whoever should take them. */
 const LEFT_MS = 1.5 * SECOND;
+
+/** A question that every running process answers. */
+const HELLO = JSON.stringify({ do: "hello" });
 
 const NOTHING: Recovered = { events: 0, doubts: 0, attempts: 0 };
 
@@ -223,6 +228,7 @@ export class Fleet {
     this.#view = await membership.look();
     const { processes, free } = this.#view;
     this.#noteMembers(processes);
+    for (const part of this.#parts) this.#hear(membership, part);
     const share = this.#isDraining ? 0 : fairShare(this.#sharers(membership), membership.number, SHARDS);
     const owned = [...this.#parts].reduce((sum, { shards }) => sum + shards.length, 0);
     if (owned < share && free.length > 0) return this.#take(membership, share - owned);
@@ -230,6 +236,19 @@ export class Fleet {
     const given = owned > share ? chooseToGive(this.parts, owned - share) : this.#tooMany();
     for (const part of given) void this.#end(part).then(() => membership.notify().catch(() => undefined));
     return undefined;
+  }
+
+  /** A process that is gone, or answers, sends nothing more of what it has lost. */
+  #hear(membership: Membership, { silent }: Part): void {
+    for (const number of silent) {
+      const process = this.#view.processes.find((one) => one.number === number);
+      if (process === undefined) silent.delete(number);
+      else
+        membership.ask(process, HELLO, SECOND).then(
+          () => void silent.delete(number),
+          () => undefined, // it is asked again
+        );
+    }
   }
 
   /** A process that takes nothing while shards are free is stopped, or cannot work: the others do not wait for it. */
@@ -299,12 +318,14 @@ export class Fleet {
     });
     if (held === undefined) return undefined;
     try {
+      const silent = new Set(held.lostBy.filter((number) => number !== membership.number));
       const runtime = createRuntime({
         ...(await runtimeOptions(planned, options, common, held.store)),
         ...perRuntime,
+        mayLeaveElsewhere: () => silent.size > 0,
         specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
       });
-      part = { ...held, runtime, startedAt: clock.now() };
+      part = { ...held, runtime, startedAt: clock.now(), silent };
       await onPart(part);
       const recovered = await runtime.start();
       if (lost !== undefined) throw lost;

@@ -32,7 +32,10 @@ export interface VirtualRuntimeOptions
   extends
     Pick<RuntimeOptions, "specialists" | "transport" | "random">,
     Partial<
-      Pick<RuntimeOptions, "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes" | "handlers" | "guardianCaps">
+      Pick<
+        RuntimeOptions,
+        "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes" | "handlers" | "guardianCaps" | "mayLeaveElsewhere"
+      >
     > {
   readonly clock: VirtualClock;
   /** Returns the key of a specialist, each time it is needed. */
@@ -53,7 +56,9 @@ export function virtualRuntime({ keyOf, profile = shippedProfile("b"), ...option
   });
 }
 
-export interface HarnessOptions extends Partial<Pick<RuntimeOptions, "log" | "announcer" | "receiver" | "writes" | "guardianCaps">> {
+export interface HarnessOptions extends Partial<
+  Pick<RuntimeOptions, "log" | "announcer" | "receiver" | "writes" | "guardianCaps" | "mayLeaveElsewhere">
+> {
   readonly specialists: readonly SpecialistDefinition[];
   /** Default: the local network's key of the specialist. */
   readonly keyOf?: (handle: string) => string | undefined;
@@ -121,6 +126,7 @@ export async function harness(options: HarnessOptions): Promise<Harness> {
     receiver,
     writes,
     guardianCaps,
+    mayLeaveElsewhere,
   } = options;
   const build = (profile: Profile) => {
     const store = before(openStore());
@@ -133,7 +139,14 @@ export async function harness(options: HarnessOptions): Promise<Harness> {
       clock: aheadMs === undefined ? clock : { ...clock, now: () => clock.now() + aheadMs() },
       random,
       pacer: virtualPacer(clock, pacing),
-      ...defined({ log, announcer, receiver: options.withoutReceiver?.() === true ? undefined : receiver, writes, guardianCaps }),
+      ...defined({
+        log,
+        announcer,
+        receiver: options.withoutReceiver?.() === true ? undefined : receiver,
+        writes,
+        guardianCaps,
+        mayLeaveElsewhere,
+      }),
     });
     const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL[set] } });
     return { store, runtime, guardian, isOver: false };

@@ -10,7 +10,7 @@ const LOST: WireAnswer = { kind: "unknown", reason: "ECONNRESET" };
 type Loss = "answer" | "request" | undefined;
 
 /** A specialist that posts every two hours; `lose` says what is lost of each post, counted from 1. */
-async function posting(lose: (post: number) => Loss, { atOnce = 1, shows = (): boolean => true } = {}) {
+async function posting(lose: (post: number) => Loss, { atOnce = 1, shows = (): boolean => true, elsewhere = (): boolean => false } = {}) {
   let sent = 0;
   const lists: number[] = [];
   const here = await harness({
@@ -31,6 +31,7 @@ async function posting(lose: (post: number) => Loss, { atOnce = 1, shows = (): b
         },
       },
     ],
+    mayLeaveElsewhere: () => elsewhere(),
     link:
       (plain, { clock }) =>
       async (request) => {
@@ -73,6 +74,18 @@ test("an effect that the network shows is confirmed by one read within seconds, 
 });
 
 describe("an effect that the network does not show", () => {
+  test("is not sent again while a process that is stopped may still send it", async () => {
+    let stopped = true;
+    const { clock, sent, states } = await posting((post) => (post === 2 ? "request" : undefined), { elsewhere: () => stopped });
+    expect(await clock.runUntil(() => sent() === 2, 3 * HOUR)).toBe(true);
+    await clock.advance(QUIET_MS + HOUR);
+    expect(sent()).toBe(2);
+    expect(await states()).toContain("in_doubt process_silent");
+    stopped = false;
+    await clock.advance(MINUTE);
+    expect(sent()).toBe(3);
+  });
+
   test("is sent again after the quiet period, where an earlier effect was found by reading back", async () => {
     const { clock, sent, effects, states } = await posting((post) => (post === 2 ? "request" : undefined));
     expect(await clock.runUntil(() => sent() === 2, 3 * HOUR)).toBe(true);

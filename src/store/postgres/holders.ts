@@ -8,6 +8,8 @@ export interface HolderGroup {
   readonly shards: readonly number[];
   /** Their last holders. Empty if nobody had them. */
   readonly holders: readonly number[];
+  /** The process of a holder that did not end in order. */
+  readonly lostBy: number | undefined;
   /** False if their last holder, then the only one, did not end in order. */
   readonly isClosed: boolean;
   /** Set if they were last held on another server, or in another history of this one: the last time that their rows know of. */
@@ -21,7 +23,7 @@ const SERVER_NAME = `(SELECT system_identifier FROM pg_control_system())::text |
 export async function groupsOf(connection: PostgresConnection, schema: string, shards: readonly number[]): Promise<readonly HolderGroup[]> {
   const rows = await connection.query({
     text: `SELECT s.shard, s.holder, s.server IS NOT NULL AND s.server <> ${SERVER_NAME} AS copied,
-        s.holder IS NOT NULL AND h.closed_at IS NULL AS open, t.seen_at
+        s.holder IS NOT NULL AND h.closed_at IS NULL AS open, h.process, t.seen_at
       FROM ${schema}.shard s LEFT JOIN ${schema}.holder h ON h.number = s.holder LEFT JOIN ${schema}.ledger_time t ON t.holder = s.holder
       WHERE s.shard = ANY($1::int[]) ORDER BY s.shard`,
     values: [shards],
@@ -31,6 +33,7 @@ export async function groupsOf(connection: PostgresConnection, schema: string, s
     shards: members.map(({ shard }) => Number(shard)),
     holders: [...new Set(members.flatMap(({ holder }) => (holder === null ? [] : [Number(holder)])))],
     isClosed: lost === undefined,
+    lostBy: lost === undefined ? undefined : Number(members[0]?.["process"]),
     copiedAt: copiedAt(members),
   }));
 }

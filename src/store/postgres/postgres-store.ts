@@ -42,6 +42,8 @@ export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | 
 export interface HeldStore {
   readonly store: Store;
   readonly shards: readonly number[];
+  /** The processes that lost them: what they had begun to send may still leave while they are stopped. */
+  readonly lostBy: readonly number[];
   /** True if the specialist belongs to one of them. */
   has(specialist: Handle): boolean;
 }
@@ -69,11 +71,12 @@ export async function openShards(options: PostgresStoreOptions): Promise<HeldSto
       await connection.close();
       return undefined;
     }
-    for (const group of await groupsOf(connection, address.schema, shards))
-      if (!group.isClosed) await fold({ connection, group, options, times });
+    const before = await groupsOf(connection, address.schema, shards);
+    for (const group of before) if (!group.isClosed) await fold({ connection, group, options, times });
     const [group] = await groupsOf(connection, address.schema, shards);
     if (group === undefined) throw new Retryable("store_in_use", "a shard has changed hands meanwhile");
-    return await openHolder({ connection, group, options, times });
+    const lostBy = before.flatMap((one) => (one.lostBy === undefined ? [] : [one.lostBy]));
+    return { ...(await openHolder({ connection, group, options, times })), lostBy };
   } catch (error) {
     await connection.close();
     throw error;
@@ -108,7 +111,7 @@ async function fold(holding: Holding): Promise<void> {
   await end();
 }
 
-async function openHolder(holding: Holding): Promise<HeldStore> {
+async function openHolder(holding: Holding): Promise<Omit<HeldStore, "lostBy">> {
   const { connection, options, group } = holding;
   const { store, end, shardOf } = await openHolding(holding, options.address.localFile);
   const shards = new Set(group.shards);
@@ -221,7 +224,7 @@ async function openForReading(options: PostgresStoreOptions): Promise<Store> {
   const connection = await prepareServer(options, sessionTimes());
   const copy = openWorkingCopy(MEMORY);
   try {
-    const group = { shards: ALL_SHARDS, holders: [], isClosed: false, copiedAt: undefined };
+    const group = { shards: ALL_SHARDS, holders: [], lostBy: undefined, isClosed: false, copiedAt: undefined };
     await loadRows(connection, { schema: address.schema, copy, group, holder: undefined, now: clock.now() });
   } finally {
     await connection.close();
