@@ -317,7 +317,7 @@ function peer(name: string): string {
 function variables(): { [name: string]: string } {
   const { PATH = "", HOME = "" } = process.env;
   const own = Object.entries(process.env).flatMap(([name, value]) =>
-    /^npm_config_(?:cache|userconfig|offline)$/.test(name) && value !== undefined ? [[name, value] as const] : [],
+    /^(?:npm_config_(?:cache|userconfig|offline)|NODE_EXTRA_CA_CERTS)$/.test(name) && value !== undefined ? [[name, value] as const] : [],
   );
   const offline =
     values.inside === undefined ? {} : { npm_config_offline: "true", npm_config_proxy: DEAD_PROXY, npm_config_https_proxy: DEAD_PROXY };
