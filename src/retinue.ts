@@ -20,7 +20,8 @@ import { Scrubber } from "./core/scrubber.ts";
 import { createGuardian, type Guardian } from "./guardian/guardian.ts";
 import { PROGRAM } from "./guardian/record-orders.ts";
 import type { Caller } from "./store/orders.ts";
-import { launch, planCast, planLaunch } from "./runtime/launch.ts";
+import { launch, planCast, planLaunch, type LaunchOptions, type LaunchPlan, type Life } from "./runtime/launch.ts";
+import type { SeenRuntime } from "./runtime/seen-runtime.ts";
 import type { SpecialistDefinition } from "./specialist/definition.ts";
 
 /** A listener for each name of an announcement. */
@@ -93,7 +94,7 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
   });
   const plan = await planLaunch(config, clock, await planCast(config, clock, { given: specialists }));
   for (const { message, code, file, hint } of plan.warnings) log.warn(message, { code, file, hint });
-  const launched = await launch(plan, {
+  const launchOptions: LaunchOptions = {
     config,
     clock,
     random: systemRandom(),
@@ -104,10 +105,8 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
     fixed: specialists !== undefined,
     ...defined({ variables }),
     ...(transport === undefined ? {} : { transport }),
-  });
-  const { runtime, store } = launched;
-  const live = { runtime, startedAt: clock.now(), baseUrl: plan.baseUrl };
-  const guardianOf = (caller: Caller): Guardian => createGuardian({ store, clock, live, caller });
+  };
+  const { launched, runtime, guardianOf } = await open(plan, launchOptions);
   const close = (): Promise<void> => launched.stop().finally(() => log.flush());
   let surfaces: Surfaces | undefined;
   const end = async (): Promise<void> => {
@@ -125,6 +124,30 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
     throw error;
   }
   return { guardian: guardianOf(PROGRAM), events, stop, [Symbol.asyncDispose]: stop };
+}
+
+interface Opened {
+  readonly launched: Life;
+  readonly runtime: SeenRuntime;
+  readonly guardianOf: (caller: Caller) => Guardian;
+}
+
+/** On a store of its own, or as one process of those that share a store on a server. */
+async function open(plan: LaunchPlan, options: LaunchOptions): Promise<Opened> {
+  const { store: address } = plan.config;
+  const { clock } = options;
+  if (address.kind === "postgres" && options.writes === "send") {
+    const [{ launchFleet }, { answerRequest, guardianOfFleet, passOn }] = await Promise.all([
+      import("./runtime/launch-fleet.ts"),
+      import("./guardian/fleet-guardian.ts"),
+    ]);
+    const fleet = await launchFleet(plan, { ...options, address, answer: answerRequest, passOn });
+    return { launched: fleet, runtime: fleet.runtime, guardianOf: (caller) => guardianOfFleet(fleet, caller) };
+  }
+  const launched = await launch(plan, options);
+  const { runtime, store } = launched;
+  const live = { runtime, startedAt: clock.now(), baseUrl: plan.baseUrl };
+  return { launched, runtime, guardianOf: (caller) => createGuardian({ store, clock, live, caller }) };
 }
 
 function listen(events: Announcer, listeners: Listeners, log: Logger): void {

@@ -13,9 +13,9 @@ import type { Context } from "./command.ts";
 import type { AtWork } from "./at-work.ts";
 import { shellUser } from "./shell-user.ts";
 
-export function openFleet(options: LaunchOptions, plan: LaunchPlan, address: PostgresAddress): AtWork {
+export async function openFleet(options: LaunchOptions, plan: LaunchPlan, address: PostgresAddress): Promise<AtWork> {
   const { clock, announcer = createAnnouncer() } = options;
-  const launched = launchFleet(plan, { ...options, announcer, address, answer: answerRequest, passOn });
+  const launched = await launchFleet(plan, { ...options, announcer, address, answer: answerRequest, passOn });
   let last: readonly SpecialistShown[] = [];
   const shown = async (): Promise<readonly SpecialistShown[]> => {
     const all = await Promise.all(launched.fleet.parts.map((part) => showRunning(part, clock)));

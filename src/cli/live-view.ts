@@ -83,6 +83,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
     terminal.write(HOME + lines.map((line) => printable(line).text + END_OF_LINE).join("\r\n") + BELOW);
     drawing = clock.after(DRAW_MS, draw);
   };
+  let hasAsked = false;
   const ask = async (): Promise<void> => {
     const began = clock.monotonic();
     try {
@@ -90,7 +91,10 @@ export function openLiveView(options: LiveViewOptions): LiveView {
     } catch (error) {
       if (!closed) add({ at: clock.now(), handle: "", told: { text: messageOf(error), tone: "bad" } });
     }
-    if (!closed) asking = clock.after(Math.max(ASK_MS, (clock.monotonic() - began) / ASKING_SHARE), () => void ask());
+    // The first answer waits for the thread that reads: its time says nothing of the next.
+    const tookMs = hasAsked ? clock.monotonic() - began : 0;
+    hasAsked = true;
+    if (!closed) asking = clock.after(Math.max(ASK_MS, tookMs / ASKING_SHARE), () => void ask());
   };
 
   const leave = (): void => void terminal.write(LEAVE);

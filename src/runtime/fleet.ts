@@ -116,9 +116,19 @@ export class Fleet {
     while (this.#opening !== undefined) await this.#opening.catch(() => undefined);
   }
 
-  /** Joins and takes what is free. Throws if the server cannot be used; later it is tried again. */
+  /** Is seen by the others from now on, and can ask them. Throws if the server cannot be used. */
+  async join(): Promise<void> {
+    if (this.#membership === undefined) await this.#join();
+  }
+
+  /** True for the first of those that work: it tells people what waits for them. */
+  get isFirst(): boolean {
+    return this.#view.processes.find(({ draining }) => !draining)?.number === this.#membership?.number && this.#membership !== undefined;
+  }
+
+  /** Takes what is free. Throws if the server cannot be used; later it is tried again. */
   async start(): Promise<Recovered> {
-    await this.#join();
+    await this.join();
     const recovered = await this.#look();
     this.#loop = this.#keepLooking();
     return recovered ?? NOTHING;

@@ -9,7 +9,7 @@ import { Secret } from "../core/secret.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
-import type { Store } from "../store/store.ts";
+import type { Membership } from "../store/postgres/membership.ts";
 import type { Backlog } from "../store/overview.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { Receiver } from "../webhooks/receiver/http.ts";
@@ -43,8 +43,8 @@ export interface FleetLaunchOptions extends LaunchOptions {
   readonly passOn: (fleet: LaunchedFleet, handle: Handle, delivery: RawDelivery) => Promise<GateAnswer>;
 }
 
-/** Opens nothing on the server yet. */
-export function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): LaunchedFleet {
+/** Joins the others, and takes nothing yet. Throws `Retryable` or `Misconfigured` if the server cannot be used. */
+export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): Promise<LaunchedFleet> {
   const { config, baseUrl, roster } = planned;
   const { address, clock, random, log } = options;
   learnSecrets(planned, options.scrubber);
@@ -85,6 +85,12 @@ export function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): L
     runtime,
     ...lifeOf({ runtime, isolation, planned, options: { ...options, announcer }, close: [isolation, tools, transport] }),
   };
+  try {
+    await fleet.join();
+  } catch (error) {
+    await transport.close();
+    throw error;
+  }
   return launched;
 }
 
@@ -144,8 +150,8 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
       coverage: { of: (handle) => partsOf(handle)?.coverage.of(asHandle(handle)) ?? { state: "unknown" } },
       unkeptHalts: { all: () => [...fleet.unkept, ...fleet.parts.flatMap(({ runtime }) => runtime.parts.unkeptHalts.all())] },
       store: {
-        networkState: () => this.#anyStore().networkState(),
-        saveNetworkState: async (change, now) => this.#anyStore().saveNetworkState(change, now),
+        networkState: async () => this.#joined().networkState(),
+        saveNetworkState: async (change, now) => this.#joined().saveNetworkState(change, now),
         reads: {
           backlog: async () => addedUp(await Promise.all(fleet.parts.map(({ store }) => store.reads.backlog()))),
           eventOf: async (intent) => {
@@ -164,6 +170,8 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     if (this.#phase === "working" && this.#lost() !== undefined) return "store_lost";
     return this.#phase;
   }
+
+  readonly speaks = (): boolean => this.#with.fleet.isFirst;
 
   members(): ReturnType<Runtime["members"]> {
     return this.#with.fleet.parts.flatMap(({ runtime }) => runtime.members());
@@ -221,10 +229,10 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     return trouble === undefined || parts.length > 0 ? undefined : new Fatal("store_lost", trouble);
   }
 
-  #anyStore(): Store {
-    const [part] = this.#with.fleet.parts;
-    if (part === undefined) throw new Retryable("store_in_use", "this process has no shard of the store now");
-    return part.store;
+  #joined(): Membership {
+    const { membership } = this.#with.fleet;
+    if (membership === undefined) throw new Retryable("store_connection_lost", "this process has no session on the server now");
+    return membership;
   }
 
   async #listen(address: { readonly port: number; readonly host: string }): Promise<void> {

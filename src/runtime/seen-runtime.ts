@@ -8,6 +8,8 @@ import type { Dependencies } from "./dependencies.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface SeenRuntime extends Pick<Runtime, "members" | "phase"> {
+  /** False while another process of the fleet tells people what waits for them. */
+  readonly speaks?: () => boolean;
   readonly parts: Pick<Dependencies, "clock" | "profile" | "zone" | "writes" | "storeLost"> & {
     readonly breakers: { readonly trust: Pick<TrustBreakers, "of" | "report"> };
     readonly coverage: { of(handle: string): { readonly state: string } };

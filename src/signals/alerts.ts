@@ -24,6 +24,8 @@ export interface AlertOptions extends Omit<AlertSender, "signal"> {
   readonly announcer: Announcer;
   readonly log: Logger;
   readonly newId: () => string;
+  /** False while another process of the fleet tells people. Default: this one does. */
+  readonly speaks?: (() => boolean) | undefined;
 }
 
 export interface Alerts {
@@ -64,10 +66,13 @@ interface Waiting {
 
 /** Starts to look. Reads the stored state first. */
 export async function openAlerts(options: AlertOptions): Promise<Alerts> {
-  const row = (await options.store.networkState()).find(({ kind, name }) => kind === ROW.kind && name === ROW.name);
-  const keeper = new AlertKeeper(options, row?.data);
+  const keeper = new AlertKeeper(options, await storedState(options.store));
   keeper.start();
   return keeper;
+}
+
+async function storedState(store: NetworkStateStore): Promise<JsonObject | undefined> {
+  return (await store.networkState()).find(({ kind, name }) => kind === ROW.kind && name === ROW.name)?.data;
 }
 
 class AlertKeeper implements Alerts {
@@ -87,6 +92,7 @@ class AlertKeeper implements Alerts {
   /** The cost of the last look allows no other before. */
   #notBefore = 0;
   #lastAlertAt = 0;
+  #spoke = true;
   #looking: Promise<void> = Promise.resolve();
   #saved: Promise<void> = Promise.resolve();
 
@@ -148,7 +154,7 @@ class AlertKeeper implements Alerts {
     const { clock, log } = this.#options;
     const began = clock.monotonic();
     try {
-      this.#compare(await this.#options.status());
+      if (await this.#isToTell()) this.#compare(await this.#options.status());
     } catch (error) {
       log.warn("what waits for you could not be read, so no alert is sent", { message: messageOf(error) });
     }
@@ -160,6 +166,15 @@ class AlertKeeper implements Alerts {
       [...targets].flatMap(([name, { nextAt }]) => (this.#sending.has(name) ? [] : leftMs(nextAt, now))),
     );
     this.#lookIn(Math.max(SECOND, Math.min(LOOK_MS, ...due)));
+  }
+
+  /** Whoever begins to tell knows what the one before has told. */
+  async #isToTell(): Promise<boolean> {
+    const { speaks = () => true, store } = this.#options;
+    const before = this.#spoke;
+    this.#spoke = speaks();
+    if (this.#spoke && !before) this.#restore(await storedState(store));
+    return this.#spoke;
   }
 
   /** Makes one alert of all matters that are new. */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inProcess } from "../harness/cli.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
+import { freePort } from "../harness/free-port.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { folder } from "../harness/process.ts";
 
@@ -44,6 +45,39 @@ test("commands on any machine see all specialists, and an order reaches each", {
   for (const process of [one, two]) process.kill("SIGTERM");
   for (const process of [one, two]) expect((await process.ended).code).toBe(0);
   expect(lab.doubled()).toEqual([]);
+});
+
+test("the console of each process shows all specialists, and takes orders for each", { timeout: 60_000 }, async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 6 });
+  const token = "a token for the console of this test";
+  const ports = [await freePort(), await freePort()] as const;
+  const processes = ports.map((port) => lab.run({ env: { RETINUE_CONSOLE_PORT: `${port}`, RETINUE_CONSOLE_TOKEN: token } }));
+  const get = async (port: number, path: string): Promise<{ readonly status: number; readonly json: Record<string, unknown> }> => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    return { status: answer.status, json: await answer.json() };
+  };
+  for (const port of ports)
+    await expect.poll(() => get(port, "/readyz").then(({ status }) => status, String), { timeout: 15_000 }).toBe(200);
+  const fleet = async () => JSON.parse((await lab.ask("fleet", "--json")).stdout);
+  await expect
+    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 15_000 })
+    .toEqual([512, 512]);
+  for (const port of ports)
+    await expect
+      .poll(async () => (await get(port, "/api/status")).json["specialists"], { timeout: 10_000 })
+      .toMatchObject(lab.handles.map((handle) => ({ handle })));
+  const order = await fetch(`http://127.0.0.1:${ports[0]}/api/orders/halt`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ reason: "from a page" }),
+  });
+  expect(order.status).toBe(200);
+  await expect
+    .poll(async () => (await get(ports[1], "/api/status")).json["halts"], { timeout: 10_000 })
+    .toMatchObject([{ reason: "from a page" }]);
+  for (const process of processes) process.kill("SIGTERM");
+  for (const process of processes) expect((await process.ended).code).toBe(0);
 });
 
 test("it says what it cannot do", async (context) => {

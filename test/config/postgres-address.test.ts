@@ -58,6 +58,10 @@ const UNUSABLE: readonly (readonly [address: string, message: string])[] = [
   ["postgres://me:hunter22222@localhost/a?schma=b", 'unknown parameter "schma"'],
   ["postgres://me:hunter22222@localhost/a?schema=b&schema=c", "a parameter twice"],
   ["postgres://me:hunter22222@localhost/a?sslmode=require", "unusable sslmode"],
+  ["postgres://me:hunter22222@localhost/a?session_timeout=1", "unusable session_timeout"],
+  ["postgres://me:hunter22222@localhost/a?session_timeout=301", "unusable session_timeout"],
+  ["postgres://me:hunter22222@localhost/a?session_timeout=2s", "unusable session_timeout"],
+  ["postgres://me:hunter22222@localhost/a?session_timeout=2.5", "unusable session_timeout"],
   ["postgres://me:hunter22222@localhost/a?sslrootcert=x", "sslrootcert without"],
 ];
 

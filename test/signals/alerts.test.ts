@@ -89,6 +89,24 @@ test("matters of one moment are one alert, and none is repeated", async () => {
   expect(sent).toHaveLength(1);
 });
 
+test("of two processes one tells, and the other goes on when that is gone, without telling anything twice", async () => {
+  const here = desk();
+  const { sent, open } = alerting(here);
+  let first = "one";
+  await halt(here);
+  const one = await open({ speaks: () => first === "one" });
+  await open({ speaks: () => first === "two" });
+  await here.clock.advance(2 * MINUTE);
+  expect(sent).toHaveLength(1);
+  await one.close({ isLost: false });
+  first = "two";
+  await here.clock.advance(2 * MINUTE);
+  expect(sent).toHaveLength(1);
+  await here.parked("post.created:p1", "no model");
+  await here.clock.advance(2 * MINUTE);
+  expect(sent.map(keysOf).map((keys) => keys.length)).toEqual([1, 1]);
+});
+
 test("matters that come soon after an alert are gathered for a minute", async () => {
   const here = desk();
   const { sent, announcer, open } = alerting(here);

@@ -8,8 +8,10 @@ import type { PostgresAddress } from "../../config/postgres-address.ts";
 import type { Clock, Timer } from "../../core/clock.ts";
 import { Retryable } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
+import { isObject, parseJson } from "../../core/json.ts";
 import { SECOND } from "../../core/units.ts";
 import { readVersion } from "../../core/version.ts";
+import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
 import { hashedShard } from "./shard-map.ts";
@@ -52,8 +54,9 @@ export interface MembershipOptions {
   readonly onLost?: (error: Error) => void;
 }
 
-/** Requests whose notice was lost are seen after this. */
 const LOOK_MS = SECOND;
+/** Requests whose notice was lost are seen after so many looks. */
+const LOOKS_A_RECEIPT = 3;
 const KEPT = "10 minutes";
 const ANSWER_BYTES = 8 * 1_024 * 1_024;
 
@@ -69,6 +72,7 @@ export class Membership {
   readonly #asked = new Map<number, Asked>();
   readonly #answering = new Set<number>();
   #timer: Timer | undefined;
+  #looks = 0;
   #closed = false;
 
   private constructor(connection: PostgresConnection, number: number, options: MembershipOptions) {
@@ -232,6 +236,25 @@ export class Membership {
     );
   }
 
+  /** Rows that concern no specialist, as those of the console and of the alerts. */
+  async networkState(): Promise<readonly NetworkStateRow[]> {
+    const rows = await this.#query("SELECT kind, name, data FROM @.standing ORDER BY kind, name", []);
+    return rows.map(({ kind, name, data }) => {
+      const value = parseJson(String(data));
+      return { kind: String(kind), name: String(name), data: isObject(value) ? value : {} };
+    });
+  }
+
+  async saveNetworkState({ put, drop }: NetworkStateChange, now: number): Promise<void> {
+    for (const { kind, name } of drop) await this.#query("DELETE FROM @.standing WHERE kind = $1 AND name = $2", [kind, name]);
+    for (const { kind, name, data } of put)
+      await this.#query(
+        `INSERT INTO @.standing (kind, name, data, updated_at) VALUES ($1, $2, $3, $4)
+          ON CONFLICT (kind, name) DO UPDATE SET data = excluded.data, updated_at = excluded.updated_at`,
+        [kind, name, JSON.stringify(data), now],
+      );
+  }
+
   async close(): Promise<void> {
     this.#end();
     await this.#connection.close();
@@ -252,7 +275,7 @@ export class Membership {
     this.#timer = this.#options.clock.after(LOOK_MS, () => {
       this.#arm();
       this.#options.onNotice?.();
-      void this.#receive();
+      if (++this.#looks % LOOKS_A_RECEIPT === 0) void this.#receive();
       if (this.#asked.size > 0) void this.#collect();
     });
   }

@@ -50,12 +50,15 @@ export function writerPurpose(process: number): string {
 /** A lock's first number as `pg_locks` shows it. */
 export const asOid = (lock: string): string => `(${lock}::bigint & 4294967295)`;
 
-/** Takes those of the shards that are free. Returns them. */
+/** Takes those of the shards that are free, while nobody else takes any: of several who want all, one gets all. Returns them. */
 export async function takeShards(connection: PostgresConnection, schema: string, wanted: readonly number[]): Promise<readonly number[]> {
+  await connection.query({ text: "BEGIN" });
+  await connection.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended('retinue taking ' || $1, 0))", values: [schema] });
   const rows = await connection.query({
     text: `SELECT shard FROM unnest($2::int[]) AS shard WHERE pg_try_advisory_lock(${SHARD_LOCKS}, shard) ORDER BY shard`,
     values: [schema, wanted],
   });
+  await connection.query({ text: "COMMIT" }); // the locks of shards stay with the session
   return rows.map(({ shard }) => Number(shard));
 }
 

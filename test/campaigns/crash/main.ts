@@ -32,7 +32,7 @@ if (process.argv.includes("--fleet")) {
     onRound: (round, fault) => void process.stderr.write(`${round} ${fault}\n`),
   });
   process.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
-  process.exit(report.lost.length + report.doubled.length + report.overQuota > 0 ? 1 : 0);
+  process.exit(report.lost.length + report.doubled.length + report.overQuota + report.unfinished > 0 ? 1 : 0);
 }
 const [kills = "500", seed = "1", mode = ""] = process.argv.slice(2);
 const server = mode.startsWith("postgres") ? await openStoreServer(mode === "postgres-15" ? 15 : 18) : undefined;

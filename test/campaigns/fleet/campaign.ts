@@ -36,6 +36,8 @@ export interface FleetReport {
   readonly explained: readonly unknown[];
   readonly doubled: readonly string[];
   readonly overQuota: number;
+  /** Takeovers that did not end. */
+  readonly unfinished: number;
   /** From the fault until all shards of the process have another holder, in ms. */
   readonly takeovers: { readonly [fault: string]: { readonly count: number; readonly p50: number; readonly max: number } };
 }
@@ -88,6 +90,8 @@ class Fleet {
   readonly #folder: string;
   readonly running = new Set<Running>();
   readonly takeovers = new Map<Fault, number[]>();
+  /** Shards that nobody took over in time. */
+  unfinished = 0;
   readonly #counting: Promise<void>[] = [];
 
   constructor(
@@ -238,6 +242,7 @@ class Fleet {
       }
       await waited(LOOK_MS);
     }
+    this.unfinished++;
   }
 }
 
@@ -294,6 +299,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
         .duplicates({ operation: "posts.reply" })
         .map(([one, ...more]) => `${one?.agent} on ${one?.target}: ${more.length + 1}`),
       overQuota: network.truth.overLimit().length,
+      unfinished: fleet.unfinished,
       takeovers: Object.fromEntries([...fleet.takeovers].map(([fault, times]) => [fault, summed(times)])),
     };
   } finally {
