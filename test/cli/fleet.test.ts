@@ -50,7 +50,7 @@ test("commands on any machine see all specialists, and an order reaches each", {
 test("the console of each process shows all specialists, and takes orders for each", { timeout: 60_000 }, async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 6 });
-  const token = "a token for the console of this test";
+  const token = "a-token-for-the-console-of-this-test";
   const ports = [await freePort(), await freePort()] as const;
   const processes = ports.map((port) => lab.run({ env: { RETINUE_CONSOLE_PORT: `${port}`, RETINUE_CONSOLE_TOKEN: token } }));
   const get = async (port: number, path: string): Promise<{ readonly status: number; readonly json: Record<string, unknown> }> => {
