@@ -94,6 +94,9 @@ function Rows({ rows }: { readonly rows: readonly SpecialistShown[] }) {
     getItemKey: (index) => rows[index]?.handle ?? index,
     scrollMargin: list.current?.offsetTop ?? 0,
   });
+  // The browser keeps a page that shrinks at its end: moving it as well ends above the last row.
+  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = ({ start }, _delta, { scrollDirection, scrollOffset }) =>
+    scrollDirection === "backward" && start < (scrollOffset ?? 0);
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => virtualizer._willUpdate());
   return (
