@@ -8,17 +8,17 @@ import { CAST } from "../../harness/simulation-options.ts";
 import { verdict } from "../../harness/simulation-verdict.ts";
 
 describe("the promises hold", () => {
-  test.each([1, 2, 3, 4, 5, 6])("the whole cast for a day, seed %i", { timeout: 300_000 }, async (seed) => {
+  test.each([1, 2, 3])("the whole cast for a day, seed %i", { timeout: 300_000 }, async (seed) => {
     const run = await simulate({ specialists: CAST, seed, days: 1, faults: "swarm" });
     expect(verdict(run)).toBe("kept");
     expect(run.stats.effects).toBeGreaterThan(10);
   });
 
   test("with every fault at once", { timeout: 300_000 }, async () => {
-    const run = await simulate({ specialists: CAST, seed: 1, days: 2, faults: "all" });
+    const run = await simulate({ specialists: CAST, seed: 1, days: 1, faults: "all" });
     expect(verdict(run)).toBe("kept");
-    expect(run.stats.crashes).toBeGreaterThan(20);
-    expect(run.stats.doubts).toBeGreaterThan(10);
+    expect(run.stats.crashes).toBeGreaterThan(10);
+    expect(run.stats.doubts).toBeGreaterThan(5);
   });
 
   test.each(["sha256-header", "standard", "stripe", "github", "in-body"] as const)(
@@ -26,9 +26,17 @@ describe("the promises hold", () => {
     { timeout: 300_000 },
     async (webhookScheme) => {
       const crowd = { followsPerHour: 6 }; // so many that no seed's outages take them all
-      const run = await simulate({ specialists: CAST, seed: 3, days: 1, faults: "all", webhooks: true, crowd, assume: { webhookScheme } });
+      const run = await simulate({
+        specialists: CAST,
+        seed: 3,
+        hours: 12,
+        faults: "all",
+        webhooks: true,
+        crowd,
+        assume: { webhookScheme },
+      });
       expect(verdict(run)).toBe("kept");
-      expect(run.stats.deliveries).toBeGreaterThan(50);
+      expect(run.stats.deliveries).toBeGreaterThan(25);
       expect(run.stats.events["follower.new done"]).toBeGreaterThan(0);
     },
   );

@@ -13,6 +13,6 @@ function rateOf(fault: FaultName): number {
 }
 
 test.each(FAULT_NAMES)("the promises hold under %s alone, and plenty of it", { timeout: 300_000 }, async (fault) => {
-  const run = await simulate({ specialists: CAST, seed: 11, hours: 8, faults: { [fault]: rateOf(fault) }, webhooks: true });
+  const run = await simulate({ specialists: CAST, seed: 11, hours: 5, faults: { [fault]: rateOf(fault) }, webhooks: true });
   expect(verdict(run)).toBe("kept");
 });
