@@ -14,10 +14,13 @@ export interface DeliveryForm {
   readonly specialists?: number;
 }
 
-export function githubRequest(n: number, { type = "post.created", contentLength, specialists = SPECIALISTS }: DeliveryForm = {}): Buffer {
+export const handleOf = (n: number, { specialists = SPECIALISTS }: DeliveryForm = {}): string => `s${n % specialists}`;
+
+export function githubRequest(n: number, form: DeliveryForm = {}): Buffer {
+  const { type = "post.created", contentLength } = form;
   const body = JSON.stringify({ ...delivered(n, contentLength), type });
   const head =
-    `POST /webhooks/s${n % specialists} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
+    `POST /webhooks/${handleOf(n, form)} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
     `x-github-event: issues\r\nx-github-delivery: delivery-${n}\r\nx-hub-signature-256: ${signatureOf(body)}\r\n`;
   return Buffer.from(`${head}content-length: ${body.length}\r\n\r\n${body}`);
 }

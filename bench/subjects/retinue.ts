@@ -4,19 +4,25 @@ import { createKeys } from "../../src/client/auth.ts";
 import { createTransport } from "../../src/client/transport.ts";
 import { resolveProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
+import { asHandle } from "../../src/core/ids.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { livePacer } from "../../src/limits/pacing.ts";
+import { SALT_LENGTH } from "../../src/runtime/launch.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
-import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { Membership } from "../../src/store/postgres/membership.ts";
+import { ALL_SHARDS, SHARDS } from "../../src/store/postgres/ownership.ts";
+import { openPostgresStore, openShards } from "../../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { ownerOf } from "../harness/processes.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
 
-const { sink, folder, specialists = 64, timing = {}, spacing = "none", replies = true, postgres } = settings;
+const { sink, folder, specialists = 64, timing = {}, spacing = "none", replies = true, postgres, share } = settings;
 const unlimited = Number.POSITIVE_INFINITY;
 const clock = systemClock();
 const random = systemRandom();
@@ -26,17 +32,15 @@ const profile = resolveProfile({
   timing: timing as Record<string, number>,
 });
 const common = { clock, random, lateLandingMs: profile.timing.lateLandingMs };
-const store =
-  typeof postgres !== "string"
-    ? openSqliteStore({ path: join(String(folder), "store.sqlite"), ...common })
-    : await openPostgresStore({ address: parsePostgresAddress(postgres, String(folder)), ...common });
+const handles = Array.from({ length: Number(specialists) }, (_, i) => `s${i}`);
+const { store, has, membership } = await openStore();
 const transport = createTransport({ clock });
 const secret = new Secret(SECRET);
 const runtime = createRuntime({
-  specialists: Array.from({ length: Number(specialists) }, (_, i) =>
+  specialists: handles.filter(has).map((handle) =>
     createSpecialist({
-      handle: `s${i}`,
-      id: `id${i}`,
+      handle,
+      id: `id${handle.slice(1)}`,
       tier: "pro",
       watch: { feed: replies === true, threads: false, mentions: false },
       may: ["posts.reply"],
@@ -81,6 +85,42 @@ ready({
   async stop() {
     await runtime.stop();
     await store.close();
+    await membership?.close();
     await transport.close();
   },
 });
+
+/** The store; on a server that several processes share, with the shards that are this one's, and the session by which they see each other. */
+async function openStore(): Promise<{
+  readonly store: Store;
+  readonly has: (handle: string) => boolean;
+  readonly membership?: Membership;
+}> {
+  const all = (): boolean => true;
+  if (typeof postgres !== "string") return { store: openSqliteStore({ path: join(String(folder), "store.sqlite"), ...common }), has: all };
+  const address = parsePostgresAddress(postgres, String(folder));
+  if (!isShare(share)) return { store: await openPostgresStore({ address, ...common }), has: all };
+  const { process, processes } = share;
+  const has = (handle: string): boolean => ownerOf(handle, processes) === process;
+  const membership: Membership = await Membership.open({
+    address,
+    clock,
+    handles: handles.filter(has).map(asHandle),
+    newSalt: () => random.word(SALT_LENGTH),
+    onNotice: () => void membership.look(),
+    answer: () => Promise.resolve(""),
+  });
+  const shards = ALL_SHARDS.filter((shard) => Math.floor((shard * processes) / SHARDS) === process);
+  const held = await openShards({ address, shards, process: membership.number, ...common });
+  if (held?.shards.length !== shards.length) throw new Error("another process has some of the shards");
+  return { store: held.store, has, membership };
+}
+
+interface Share {
+  readonly process: number;
+  readonly processes: number;
+}
+
+function isShare(value: unknown): value is Share {
+  return typeof value === "object" && value !== null && "process" in value && "processes" in value;
+}

@@ -3,17 +3,16 @@ import { hash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openBackends, type Backends, type Needing } from "../harness/backends.ts";
-import { githubRequest, SPECIALISTS } from "../harness/deliveries.ts";
+import { githubRequest, handleOf, SPECIALISTS } from "../harness/deliveries.ts";
 import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
-import { drive } from "../harness/load.ts";
 import { POSTGRES_SETTINGS } from "../harness/postgres.ts";
+import { driveAll, startProcesses, storedGroups } from "../harness/processes.ts";
 import { REDIS_SETTINGS } from "../harness/redis.ts";
 import { RESTATE_SETTINGS } from "../harness/restate.ts";
 import { openSink } from "../harness/sink.ts";
 import { shippedSaid } from "../harness/shipped.ts";
 import { figure, percentile, spread, summarise } from "../harness/stats.ts";
 import { startRunCommand } from "../harness/run-command.ts";
-import { startSubject } from "../harness/subject.ts";
 import { KEEPS_NOTHING, inTurns, goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
 
 export interface Contender extends Needing {
@@ -27,6 +26,8 @@ export interface Contender extends Needing {
   readonly contentLength?: number;
   /** Default `SPECIALISTS`. */
   readonly specialists?: number;
+  /** Each has its share of the specialists. Default 1. */
+  readonly processes?: number;
 }
 
 /** In a body of 1 KB. */
@@ -89,6 +90,8 @@ interface Measured {
   readonly p50: number;
   readonly p99: number;
   readonly cpuMs: number;
+  /** Statements that wrote, for an event: ours on PostgreSQL, else 0. */
+  readonly statements: number;
   readonly lost: number;
   readonly doubled: number;
   readonly refused: number;
@@ -170,7 +173,7 @@ function eventsFor(contender: Contender, inFlight: number, seen: ReadonlyMap<str
 }
 
 async function measure(
-  { file, answersOnly = false, ...form }: Contender,
+  { file, answersOnly = false, processes = 1, ...form }: Contender,
   settings: Record<string, unknown>,
   inFlight: number,
   events: number,
@@ -190,18 +193,22 @@ async function measure(
     arrived();
   };
   const sink = await openSink({ onEffect: effect });
-  const subject =
+  const subjects =
     file === "retinue run"
-      ? await startRunCommand({ folder: String(settings["folder"]), sink: sink.port, specialists: RUN_SPECIALISTS })
-      : await startSubject(file, { ...settings, sink: sink.port }, file === "retinue.ts" ? "retinue" : "peer");
+      ? [await startRunCommand({ folder: String(settings["folder"]), sink: sink.port, specialists: RUN_SPECIALISTS })]
+      : await startProcesses(file, processes, { ...settings, sink: sink.port });
+  const cpuMs = async (): Promise<number> => {
+    const used = await Promise.all(subjects.map((subject) => subject.usage()));
+    return used.reduce((sum, usage) => sum + usage.cpuMs, 0);
+  };
+  const groups = async (): Promise<number> => (file === "retinue.ts" ? storedGroups(settings["postgres"], String(settings["folder"])) : 0);
   try {
     const requests = Array.from({ length: total }, (_, n) => githubRequest(n, form));
     const part = async (from: number, to: number, atOnce: number): Promise<{ ackMs: number; effectMs: number; refused: number }> => {
       const began = performance.now();
-      const end = await drive({
-        port: subject.port,
-        total: to - from,
+      const end = await driveAll(subjects, {
         requests: requests.slice(from, to),
+        handleOf: (n) => handleOf(from + n, form),
         inFlight: atOnce === 0 ? 64 : atOnce,
         ...(atOnce === 0 ? { perSecond: PACED_PER_SECOND } : {}),
         onSent: (n) => (sentAt[from + n] ||= performance.now()),
@@ -214,23 +221,24 @@ async function measure(
       return { ackMs: end.tookMs, effectMs: lastAt - began, refused: end.refused };
     };
     await part(0, WARM_UP, WARM_UP_IN_FLIGHT);
-    const before = await subject.usage();
+    const before = { cpuMs: await cpuMs(), groups: await groups() };
     const { ackMs, effectMs, refused } = await part(WARM_UP, total, inFlight);
-    const after = await subject.usage();
+    const after = { cpuMs: await cpuMs(), groups: await groups() };
     const took = tookMs.subarray(WARM_UP).filter((ms) => ms >= 0);
-    if (took.length === 0) throw new Error(`${file}: no effect at all; it wrote ${subject.said()}`);
+    if (took.length === 0) throw new Error(`${file}: no effect at all; it wrote ${subjects.map((subject) => subject.said()).join("")}`);
     return {
       acks: (events / ackMs) * 1_000,
       effects: (took.length / effectMs) * 1_000,
       p50: percentile(took, 50),
       p99: percentile(took, 99),
       cpuMs: (after.cpuMs - before.cpuMs) / events,
+      statements: (after.groups - before.groups) / events,
       lost: total - done,
       doubled,
       refused,
     };
   } finally {
-    await subject.stop();
+    await Promise.all(subjects.map((subject) => subject.stop()));
     await sink.close();
   }
 }

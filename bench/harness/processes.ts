@@ -1,0 +1,73 @@
+/** A contender's processes: one, or several that share the work on one server, each asked for what is its own. */
+import { openConnection } from "../../src/store/postgres/open-connection.ts";
+import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
+import { SHARDS } from "../../src/store/postgres/ownership.ts";
+import { hashedShard } from "../../src/store/postgres/shard-map.ts";
+import { drive, type LoadEnd } from "./load.ts";
+import { startSubject, type Subject } from "./subject.ts";
+
+/** The process that has a specialist, by its number. */
+export const ownerOf = (handle: string, processes: number): number => Math.floor((hashedShard(handle) * processes) / SHARDS);
+
+/** The first one makes the tables. */
+export async function startProcesses(
+  file: string,
+  processes: number,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<readonly Subject[]> {
+  const subjects: Subject[] = [];
+  for (let process = 0; process < processes; process++) {
+    const share = processes === 1 ? {} : { share: { process, processes } };
+    subjects.push(await startSubject(file, { ...settings, ...share }, file === "retinue.ts" ? "retinue" : "peer"));
+  }
+  return subjects;
+}
+
+export interface SharedLoad {
+  readonly requests: readonly Buffer[];
+  /** The specialist of each request. */
+  readonly handleOf: (n: number) => string;
+  readonly inFlight: number;
+  readonly perSecond?: number;
+  readonly onSent: (n: number) => void;
+  readonly onAnswer?: (n: number) => void;
+}
+
+/** Sends each request to the process that has its specialist. */
+export async function driveAll(
+  subjects: readonly Pick<Subject, "port">[],
+  { requests, handleOf, inFlight, perSecond, onSent, onAnswer }: SharedLoad,
+): Promise<LoadEnd> {
+  const count = subjects.length;
+  const numbers = Map.groupBy(requests.keys(), (n) => ownerOf(handleOf(n), count));
+  const ends = await Promise.all(
+    subjects.map(({ port }, process) => {
+      const own = numbers.get(process) ?? [];
+      const numberOf = (k: number): number => own[k] ?? 0;
+      return drive({
+        port,
+        total: own.length,
+        requests: own.flatMap((n) => requests[n] ?? []),
+        inFlight: Math.max(1, Math.round(inFlight / count)),
+        ...(perSecond === undefined ? {} : { perSecond: perSecond / count }),
+        onSent: (k) => onSent(numberOf(k)),
+        ...(onAnswer === undefined ? {} : { onAnswer: (k: number) => onAnswer(numberOf(k)) }),
+      });
+    }),
+  );
+  const sum = (what: "again" | "refused"): number => ends.reduce((all, end) => all + end[what], 0);
+  return { tookMs: Math.max(...ends.map(({ tookMs }) => tookMs)), again: sum("again"), refused: sum("refused") };
+}
+
+/** Statements that wrote on the server: each group of commits is one. 0 without a server. */
+export async function storedGroups(postgres: unknown, folder: string): Promise<number> {
+  if (typeof postgres !== "string") return 0;
+  const address = parsePostgresAddress(postgres, folder);
+  const connection = await openConnection({ address, purpose: "check" });
+  try {
+    const [row] = await connection.query({ text: `SELECT coalesce(sum(commits), 0) AS groups FROM ${address.schema}.holder` });
+    return Number(row?.["groups"]);
+  } finally {
+    await connection.close();
+  }
+}
