@@ -3,11 +3,14 @@ import { openConnection } from "../../src/store/postgres/open-connection.ts";
 import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
 import { SHARDS } from "../../src/store/postgres/ownership.ts";
 import { hashedShard } from "../../src/store/postgres/shard-map.ts";
-import { drive, type LoadEnd } from "./load.ts";
+import { drive, type LoadEnd, type LoadOptions } from "./load.ts";
 import { startSubject, type Subject } from "./subject.ts";
 
-/** The process that has a specialist, by its number. */
-export const ownerOf = (handle: string, processes: number): number => Math.floor((hashedShard(handle) * processes) / SHARDS);
+/** The process that has a shard, by its number: each has the same count of them. */
+export const ownerOfShard = (shard: number, processes: number): number => Math.floor((shard * processes) / SHARDS);
+
+/** The process that has a specialist. */
+export const ownerOf = (handle: string, processes: number): number => ownerOfShard(hashedShard(handle), processes);
 
 /** The first one makes the tables. */
 export async function startProcesses(
@@ -33,30 +36,31 @@ export interface SharedLoad {
   readonly onAnswer?: (n: number) => void;
 }
 
-/** Sends each request to the process that has its specialist. */
-export async function driveAll(
+/** Shares the requests out to the processes that have their specialists, before the clock starts. The returned function sends them. */
+export function shareOut(
   subjects: readonly Pick<Subject, "port">[],
   { requests, handleOf, inFlight, perSecond, onSent, onAnswer }: SharedLoad,
-): Promise<LoadEnd> {
+): () => Promise<LoadEnd> {
   const count = subjects.length;
   const numbers = Map.groupBy(requests.keys(), (n) => ownerOf(handleOf(n), count));
-  const ends = await Promise.all(
-    subjects.map(({ port }, process) => {
-      const own = numbers.get(process) ?? [];
-      const numberOf = (k: number): number => own[k] ?? 0;
-      return drive({
-        port,
-        total: own.length,
-        requests: own.flatMap((n) => requests[n] ?? []),
-        inFlight: Math.max(1, Math.round(inFlight / count)),
-        ...(perSecond === undefined ? {} : { perSecond: perSecond / count }),
-        onSent: (k) => onSent(numberOf(k)),
-        ...(onAnswer === undefined ? {} : { onAnswer: (k: number) => onAnswer(numberOf(k)) }),
-      });
-    }),
-  );
-  const sum = (what: "again" | "refused"): number => ends.reduce((all, end) => all + end[what], 0);
-  return { tookMs: Math.max(...ends.map(({ tookMs }) => tookMs)), again: sum("again"), refused: sum("refused") };
+  const loads = subjects.map(({ port }, process): LoadOptions => {
+    const own = numbers.get(process) ?? [];
+    const numberOf = (k: number): number => own[k] ?? 0;
+    return {
+      port,
+      total: own.length,
+      requests: own.flatMap((n) => requests[n] ?? []),
+      inFlight: Math.max(1, Math.round(inFlight / count)),
+      ...(perSecond === undefined ? {} : { perSecond: perSecond / count }),
+      onSent: (k) => onSent(numberOf(k)),
+      ...(onAnswer === undefined ? {} : { onAnswer: (k: number) => onAnswer(numberOf(k)) }),
+    };
+  });
+  return async () => {
+    const ends = await Promise.all(loads.map(drive));
+    const sum = (what: "again" | "refused"): number => ends.reduce((all, end) => all + end[what], 0);
+    return { tookMs: Math.max(...ends.map(({ tookMs }) => tookMs)), again: sum("again"), refused: sum("refused") };
+  };
 }
 
 /** Statements that wrote on the server: each group of commits is one. 0 without a server. */

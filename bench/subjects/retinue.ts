@@ -14,11 +14,11 @@ import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
 import { Membership } from "../../src/store/postgres/membership.ts";
-import { ALL_SHARDS, SHARDS } from "../../src/store/postgres/ownership.ts";
+import { ALL_SHARDS } from "../../src/store/postgres/ownership.ts";
 import { openPostgresStore, openShards } from "../../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { ownerOf } from "../harness/processes.ts";
+import { ownerOf, ownerOfShard } from "../harness/processes.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
 
@@ -110,7 +110,7 @@ async function openStore(): Promise<{
     onNotice: () => void membership.look(),
     answer: () => Promise.resolve(""),
   });
-  const shards = ALL_SHARDS.filter((shard) => Math.floor((shard * processes) / SHARDS) === process);
+  const shards = ALL_SHARDS.filter((shard) => ownerOfShard(shard, processes) === process);
   const held = await openShards({ address, shards, process: membership.number, ...common });
   if (held?.shards.length !== shards.length) throw new Error("another process has some of the shards");
   return { store: held.store, has, membership };

@@ -6,7 +6,7 @@ import { openBackends, type Backends, type Needing } from "../harness/backends.t
 import { githubRequest, handleOf, SPECIALISTS } from "../harness/deliveries.ts";
 import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { POSTGRES_SETTINGS } from "../harness/postgres.ts";
-import { driveAll, startProcesses, storedGroups } from "../harness/processes.ts";
+import { shareOut, startProcesses, storedGroups } from "../harness/processes.ts";
 import { REDIS_SETTINGS } from "../harness/redis.ts";
 import { RESTATE_SETTINGS } from "../harness/restate.ts";
 import { openSink } from "../harness/sink.ts";
@@ -205,8 +205,7 @@ async function measure(
   try {
     const requests = Array.from({ length: total }, (_, n) => githubRequest(n, form));
     const part = async (from: number, to: number, atOnce: number): Promise<{ ackMs: number; effectMs: number; refused: number }> => {
-      const began = performance.now();
-      const end = await driveAll(subjects, {
+      const send = shareOut(subjects, {
         requests: requests.slice(from, to),
         handleOf: (n) => handleOf(from + n, form),
         inFlight: atOnce === 0 ? 64 : atOnce,
@@ -214,6 +213,8 @@ async function measure(
         onSent: (n) => (sentAt[from + n] ||= performance.now()),
         ...(answersOnly ? { onAnswer: (n: number) => effect(from + n) } : {}),
       });
+      const began = performance.now();
+      const end = await send();
       await until(
         () => done >= to,
         (tell) => (arrived = tell),
