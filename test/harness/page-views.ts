@@ -17,10 +17,12 @@ export const VIEWS = {
   orders: "#/orders",
   why: "#/why/act_1",
 } as const;
+/** Opens a view; fails where it is loaded and cannot be drawn. */
 export async function opened(tab: Tab, desk: Desk, hash: string = VIEWS.needs): Promise<void> {
   await tab.goto(`${desk.url}${hash}`);
   await tab.locator("main h1").waitFor();
   await expect.poll(() => tab.locator(".loading").count(), SOON).toBe(0);
+  await expect.poll(() => tab.locator("main [role=alert]").allInnerTexts(), SOON).toEqual([]);
 }
 
 /** Serious faults of every view in the tab's present state, each with its place. */

@@ -70,6 +70,25 @@ function Together({ money }: { readonly money: SpecialistShown["money"] }) {
 const ESTIMATED_PX = 300;
 const OVERSCAN = 6;
 
+function atEnd(): boolean {
+  return window.scrollY + window.innerHeight >= document.documentElement.scrollHeight - 1;
+}
+
+/** The key End outside of a field: the browser's own way there stops where the page ended before rows on it were measured. */
+function useEndKey(go: () => void): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      const isPlain = !event.ctrlKey && !event.altKey && !event.metaKey && !event.shiftKey;
+      if (event.key !== "End" || !isPlain || event.defaultPrevented) return;
+      if (event.target instanceof Element && event.target.closest("input, select, textarea, dialog") !== null) return;
+      event.preventDefault();
+      go();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  });
+}
+
 /** The list scrolls with the window, so that one finger scrolls the whole page of a phone. */
 function Rows({ rows }: { readonly rows: readonly SpecialistShown[] }) {
   const list = useRef<HTMLUListElement>(null);
@@ -94,9 +113,10 @@ function Rows({ rows }: { readonly rows: readonly SpecialistShown[] }) {
     getItemKey: (index) => rows[index]?.handle ?? index,
     scrollMargin: list.current?.offsetTop ?? 0,
   });
-  // The browser keeps a page that shrinks at its end: moving it as well ends above the last row.
+  // The browser keeps a page that shrinks at its end, which reads as scrolling back: moving it as well ends above the last row.
   virtualizer.shouldAdjustScrollPositionOnItemSizeChange = ({ start }, _delta, { scrollDirection, scrollOffset }) =>
-    scrollDirection === "backward" && start < (scrollOffset ?? 0);
+    scrollDirection === "backward" && start < (scrollOffset ?? 0) && !atEnd();
+  useEndKey(() => virtualizer.scrollToIndex(rows.length - 1, { align: "end" }));
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => virtualizer._willUpdate());
   return (
