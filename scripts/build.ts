@@ -1,7 +1,7 @@
 /** Builds the package: the runtime as JavaScript and declarations, the console's page, then the cast as JavaScript, as Node strips no types under node_modules. */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { buildPage } from "./build-page.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -17,14 +17,25 @@ function compileRuntime(): boolean {
   return compile(project, "--emitDeclarationOnly") && compile(project, "--declaration", "false", "--removeComments");
 }
 
-/** Removes the declarations that no door of the package leads to: no user can name one of them, and they are a seventh of the tarball. */
-function pruneDeclarations(): void {
+/** The plugin notes at each build how it would compile, and it compiles nothing here. */
+const ONLY_ERRORS = { info: () => undefined, warn: () => undefined, error: console.error };
+
+/** Leaves the declarations that a door of the package leads to, each once: what no user can name was a seventh of the tarball. */
+async function bundleDeclarations(): Promise<void> {
   const dist = join(root, "dist");
-  const kept = new Set(["index", "model", "testing"].map((door) => join(dist, `${door}.d.ts`)));
-  for (const file of kept)
-    for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)\.[jt]s"/g))
-      kept.add(join(dirname(file), `${path}.d.ts`));
-  for (const file of globSync(join(dist, "**/*.d.ts"))) if (!kept.has(file)) rmSync(file);
+  const doors = Object.fromEntries(["index", "model", "testing"].map((door) => [door, join(dist, `${door}.d.ts`)]));
+  const { rolldown } = await import("rolldown");
+  const { dts } = await import("rolldown-plugin-dts");
+  const plugins = [dts({ dtsInput: true, tsconfig: join(root, "tsconfig.build.json"), logger: ONLY_ERRORS })];
+  const bundle = await rolldown({ input: doors, plugins, external: (id) => !id.startsWith(".") && !isAbsolute(id) });
+  const { output } = await bundle.generate({ entryFileNames: "[name].d.ts", chunkFileNames: "types/[name].d.ts" });
+  await bundle.close();
+  for (const file of globSync(join(dist, "**/*.d.ts"))) rmSync(file);
+  for (const file of output) {
+    if (file.type !== "chunk") throw new Error(`${file.fileName} is no declaration`);
+    mkdirSync(dirname(join(dist, file.fileName)), { recursive: true });
+    writeFileSync(join(dist, file.fileName), file.code);
+  }
 }
 
 /** Indents the code by tabs: four spaces a level are a seventieth of the tarball. Text that goes over several lines stays as it is. */
@@ -45,7 +56,7 @@ function indentByTabs(): void {
 async function build(): Promise<boolean> {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   if (!compileRuntime()) return false;
-  pruneDeclarations();
+  await bundleDeclarations();
   indentByTabs();
   await buildPage(join(root, "dist/console-page"));
   if (!existsSync(join(root, "agents"))) return true;

@@ -167,3 +167,10 @@ export type Notification = z.infer<typeof notificationRecord>;
 export type Token = z.infer<typeof tokenRecord>;
 
 export type NetworkRecord = Post | Job | Agent | Community | Webhook | Stats | SearchResult | Application | Notification | Token;
+
+const listed = z.array(z.discriminatedUnion("kind", [postRecord, jobRecord]));
+
+/** Reads posts and jobs that were written as JSON. Throws if they are none. */
+export function readListed(value: unknown): readonly NetworkRecord[] {
+  return listed.parse(value);
+}

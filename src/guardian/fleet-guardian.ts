@@ -9,6 +9,7 @@ import type { Handle } from "../core/ids.ts";
 import { asHandle } from "../core/ids.ts";
 import { SECOND } from "../core/units.ts";
 import { EVERYONE } from "../limits/verdict.ts";
+import { LISTED } from "../runtime/fleet-news.ts";
 import type { LaunchedFleet } from "../runtime/launch-fleet.ts";
 import type { Caller } from "../store/orders.ts";
 import type { FleetProcess, Membership } from "../store/postgres/membership.ts";
@@ -138,11 +139,15 @@ function readAnswer(text: string): unknown {
   return answer["result"];
 }
 
-/** Answers a request of another process, over the stores of this one. Never rejects. */
-export async function answerRequest(launched: LaunchedFleet, body: string): Promise<string> {
+/** Answers a request of another process, over the stores of this one; undefined if nobody waits for it. Never rejects. */
+export async function answerRequest(launched: LaunchedFleet, body: string): Promise<string | undefined> {
   try {
     const request = parseJson(body);
     if (!isObject(request)) throw new Refused("request_unknown", "the request cannot be read");
+    if (request["do"] === LISTED) {
+      await launched.runtime.hear(request["with"]);
+      return undefined;
+    }
     return JSON.stringify({ result: (await perform(launched, request)) ?? null });
   } catch (error) {
     return JSON.stringify({ error: describeError(error) });

@@ -32,6 +32,7 @@ import { readResult, whyUnread, type Confirmed, type Unread } from "../gateway/r
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { isSchedule, makeDormant } from "./dormant.ts";
+import { idsOf } from "./shared-lists.ts";
 
 /** Further pages read to close a gap; the rest is recorded and shown as a gap. */
 const MAX_GAP_PAGES = 3;
@@ -170,7 +171,7 @@ async function noteUnread(parts: PollingDependencies, member: Member, source: So
   await keep(parts, member, source, { events: [], state: { ...before, failure, dormant: false }, dueAt });
 }
 
-/** Wakes every watcher of a list that all see alike: N keys discover its news N times sooner. */
+/** Tells every watcher of a list that all see alike: N keys discover its news N times sooner. */
 async function tellOthers(
   parts: PollingDependencies,
   member: Member,
@@ -178,13 +179,20 @@ async function tellOthers(
   items: readonly NetworkRecord[],
   askedAt: number,
 ): Promise<void> {
-  const { shared, clock, store } = parts;
   if (member.keyId === undefined) return;
-  const news = shared.looked(listOf(source), member.keyId, items, askedAt);
+  const list = listOf(source);
+  const news = parts.shared.looked(list, member.keyId, items, askedAt);
+  if (parts.spread === undefined) await hearNews(parts, list, news, member);
+  else await parts.spread({ list, ids: idsOf(items), news }, member);
+}
+
+/** Stores news of a public list for the specialists that watch it, except the one that has read it, and wakes them. */
+export async function hearNews(parts: PollingDependencies, list: string, news: readonly NetworkRecord[], except?: Member): Promise<void> {
+  const { clock, store } = parts;
   if (news.length === 0) return;
   const told = parts.members().flatMap((other) => {
-    if (other === member || other.retired) return [];
-    const same = sourcesOf(parts, other).find((one) => listOf(one) === listOf(source));
+    if (other === except || other.retired) return [];
+    const same = sourcesOf(parts, other).find((one) => listOf(one) === list);
     const events = same?.read(news, { seen: [], startedAt: other.enlistedAt }).events ?? [];
     return events.length === 0 ? [] : [{ other, events }];
   });

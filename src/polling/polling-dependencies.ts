@@ -1,6 +1,6 @@
 /** Dependencies of polling. */
 import type { Profile } from "../contract/profile/profile.ts";
-import type { Notification } from "../contract/records.ts";
+import type { NetworkRecord, Notification } from "../contract/records.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
@@ -14,6 +14,16 @@ import type { JobTimings } from "./job-timings.ts";
 import type { SharedLists } from "./shared-lists.ts";
 import type { WebhookCoverage } from "./webhook-coverage.ts";
 
+/** A page of a public list, for all who watch it. */
+export interface PageOfAll {
+  /** Its name in {@link SharedLists}. */
+  readonly list: string;
+  /** Ids of its items, newest first. */
+  readonly ids: readonly string[];
+  /** Those that are new to everyone here, if the list is known to be the same for all. */
+  readonly news: readonly NetworkRecord[];
+}
+
 export interface PollingDependencies {
   readonly clock: Clock;
   /** The network's clock in ms, for the age of what it reports. */
@@ -26,6 +36,8 @@ export interface PollingDependencies {
   readonly gateway: Gateway;
   readonly coverage: WebhookCoverage;
   readonly shared: SharedLists;
+  /** Tells all who watch a public list of a page of it, except the one that has read it. Default: those of this runtime. */
+  readonly spread?: ((page: PageOfAll, by: Member) => Promise<void>) | undefined;
   /** Actions that news of lists led to. */
   readonly acts: Acts;
   /** Learnt delays of assignment, review and payment. */

@@ -43,6 +43,14 @@ export interface PollPause {
   readonly aloneMs: number;
 }
 
+/** A page of a public list, as another process polled it. */
+export interface ListedElsewhere {
+  /** The process. Keys of two processes are never the same. */
+  readonly by: string;
+  /** Ids of the items, newest first. */
+  readonly ids: readonly string[];
+}
+
 /** Time in which a poll is answered; one that began earlier may have failed. */
 export const ANSWERED_MS = 2 * SECOND;
 
@@ -52,6 +60,8 @@ export interface SharedLists {
    * the same for all keys; none otherwise.
    */
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
+  /** Records a page that another process has polled. Returns those of the items that are new here. */
+  heard(list: string, page: ListedElsewhere, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
   /** Records that a poll of a key begins. */
   begins(list: string, key: KeyId, now: number): void;
   /** The time of the next poll of a key, between the polls of others if the list is known to be the same for all keys. */
@@ -121,6 +131,14 @@ export function createSharedLists(random: Random): SharedLists {
       if (known !== undefined) known.proven = true;
     },
     isProven: (list) => lists.get(list)?.proven === true,
+    heard(list, { by, ids }, items, at) {
+      const known = lists.get(list);
+      if (known === undefined) return items;
+      compareWithLast(known, by, ids, at);
+      const before = known.seen;
+      known.seen = withSeen(before, idsOf(items));
+      return newItems(items, before);
+    },
     looked(list, key, items, at) {
       const known: SharedList = lists.get(list) ?? {
         sharing: UNPROVEN,
@@ -133,22 +151,40 @@ export function createSharedLists(random: Random): SharedLists {
       };
       if (!lists.has(list) && lists.size >= MAX_LISTS) return [];
       lists.set(list, known);
-      const ids = items.flatMap((item) => ("id" in item && item.id !== undefined ? [item.id] : []));
-      const { last } = known;
-      if (last !== undefined && last.key !== key && Math.abs(at - last.at) <= COMPARABLE_MS)
-        known.sharing = compared(known.sharing, ids, last.ids);
-      const before = known.seen;
-      // A page that was in flight for long is older than one requested later.
-      if (last === undefined || at >= last.at) {
-        const { openJobs, standings } = standingsOf(items);
-        if (last !== undefined && (last.key === key || isShared(known.sharing)))
-          for (const id of leftOf([...last.openJobs.keys()], openJobs)) noteLeft(known.left, id, at);
-        known.last = { key, ids, openJobs, standings, at };
-      }
-      known.seen = withSeen(before, ids);
-      return known.seen === before || !isShared(known.sharing) ? [] : newItems(items, before);
+      return notePage(known, { key, items, at });
     },
   };
+}
+
+/** Notes a page that a key has polled. Returns the items new to everyone, if the list is known to be the same for all. */
+function notePage(
+  known: SharedList,
+  { key, items, at }: { readonly key: KeyId; readonly items: readonly NetworkRecord[]; readonly at: number },
+): readonly NetworkRecord[] {
+  const ids = idsOf(items);
+  const { last } = known;
+  compareWithLast(known, key, ids, at);
+  const before = known.seen;
+  // A page that was in flight for long is older than one requested later.
+  if (last === undefined || at >= last.at) {
+    const { openJobs, standings } = standingsOf(items);
+    if (last !== undefined && (last.key === key || isShared(known.sharing)))
+      for (const id of leftOf([...last.openJobs.keys()], openJobs)) noteLeft(known.left, id, at);
+    known.last = { key, ids, openJobs, standings, at };
+  }
+  known.seen = withSeen(before, ids);
+  return known.seen === before || !isShared(known.sharing) ? [] : newItems(items, before);
+}
+
+/** Two keys that get the same list at about the same time show that it is the same for all. */
+function compareWithLast(known: SharedList, key: string, ids: readonly string[], at: number): void {
+  const { last } = known;
+  if (last !== undefined && last.key !== key && Math.abs(at - last.at) <= COMPARABLE_MS)
+    known.sharing = compared(known.sharing, ids, last.ids);
+}
+
+export function idsOf(items: readonly NetworkRecord[]): readonly string[] {
+  return items.flatMap((item) => ("id" in item && item.id !== undefined ? [item.id] : []));
 }
 
 function newItems(items: readonly NetworkRecord[], before: readonly string[]): readonly NetworkRecord[] {

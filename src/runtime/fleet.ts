@@ -36,7 +36,7 @@ export interface FleetOptions {
   /** Specialists that share a key: each group belongs to one process. */
   readonly sharers: () => readonly (readonly Handle[])[];
   /** Answers a request of another process. */
-  readonly answer: (body: string) => Promise<string>;
+  readonly answer: (body: string) => Promise<string | undefined>;
   /** Called before a part begins. */
   readonly onPart: (part: Part) => Promise<void>;
 }

@@ -15,6 +15,7 @@ import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { Receiver } from "../webhooks/receiver/http.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { Fleet } from "./fleet.ts";
+import { createFleetNews, type FleetNews } from "./fleet-news.ts";
 import {
   keysOf,
   learnSecrets,
@@ -38,7 +39,7 @@ export interface LaunchedFleet extends LaunchPlan, Life {
 export interface FleetLaunchOptions extends LaunchOptions {
   readonly address: PostgresAddress;
   /** Answers a request of another process. */
-  readonly answer: (fleet: LaunchedFleet, body: string) => Promise<string>;
+  readonly answer: (fleet: LaunchedFleet, body: string) => Promise<string | undefined>;
   /** Passes a delivery to the process that has its specialist. */
   readonly passOn: (fleet: LaunchedFleet, handle: Handle, delivery: RawDelivery) => Promise<GateAnswer>;
 }
@@ -52,6 +53,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
   const common = openCommon(planned, options);
   const specialists = new Map(roster.definitions.map(({ specialist }) => [specialist.handle, specialist]));
   const receives = config.receiver.port !== undefined;
+  const sharedLists = createSharedLists(random);
   const fleet: Fleet = new Fleet({
     planned,
     options: { ...options, announcer },
@@ -61,15 +63,18 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     sharers: () => sharersAmong([...specialists.keys()], planned, options),
     perRuntime: {
       handlerQueue: new PQueue({ concurrency: DEFAULT_HANDLERS }),
-      sharedLists: createSharedLists(random),
+      sharedLists,
+      spread: (page, by) => news.spread(page, by),
       ...(receives ? { receiver: { ...receiverOf(config), port: undefined } } : {}),
     },
     answer: (body) => options.answer(launched, body),
     onPart: ({ store }) =>
       bindToNetwork(store, { path: placeOf(address), network: options.networkName ?? baseUrl, allowMoved: config.network.allowMoved }),
   });
+  const news = createFleetNews({ fleet, shared: sharedLists, log, now: () => clock.now() });
   const runtime = new FleetRuntime({
     fleet,
+    news,
     planned,
     specialists,
     clock,
@@ -113,6 +118,7 @@ function sharersAmong(
 
 interface FleetRuntimeOptions {
   readonly fleet: Fleet;
+  readonly news: FleetNews;
   readonly planned: LaunchPlan;
   readonly specialists: Map<Handle, Specialist>;
   readonly clock: LaunchOptions["clock"];
@@ -212,6 +218,11 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   /** Takes a delivery for a specialist of this process; undefined if another one has it. */
   async accept(handle: Handle, delivery: RawDelivery): Promise<GateAnswer | undefined> {
     return this.#with.fleet.partOf(handle)?.runtime.webhooks?.accept(handle, delivery);
+  }
+
+  /** Takes a page of a public list that another process has polled. */
+  hear(page: unknown): Promise<void> {
+    return this.#with.news.hear(page);
   }
 
   async #told(): Promise<void> {

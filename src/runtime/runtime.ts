@@ -74,6 +74,7 @@ export interface RuntimeOptions {
   /** A queue of handlers, and looks at public lists, that this runtime shares with others of its process. Default: its own. */
   readonly handlerQueue?: PQueue;
   readonly sharedLists?: SharedLists;
+  readonly spread?: Dependencies["spread"];
   /** Retention of rows that nothing needs. Default: events and requests 30 days, intents 90. */
   readonly retention?: Retention;
   /** Time that a stop waits for answers. Default 25 s. */

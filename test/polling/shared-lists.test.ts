@@ -121,3 +121,30 @@ test("a list is proven by a job that left it when it was given, until another is
   shared.doubt(LIST, 3_000);
   expect(shared.isProven(LIST)).toBe(false);
 });
+
+describe("a page that another process has polled", () => {
+  const elsewhere = { by: "process 2", ids: ["j1", "j2", "j3"] };
+
+  test("shows that all keys get the same list, where this process has one key", () => {
+    const shared = createSharedLists(seededRandom(1));
+    shared.looked(LIST, mine, three, 1_000);
+    expect(shared.openAt(LIST, others, "j1", 0)).toBeUndefined();
+    expect(shared.heard(LIST, elsewhere, [], 2_000)).toEqual([]);
+    expect(shared.openAt(LIST, others, "j1", 0)).toBe(1_000);
+  });
+
+  test("brings each item once, and its own polls bring it to nobody again", () => {
+    const shared = createSharedLists(seededRandom(1));
+    shared.looked(LIST, mine, three, 1_000);
+    shared.looked(LIST, others, three, 1_500);
+    const page = { by: "process 2", ids: ["j0", "j1", "j2", "j3"] };
+    expect(shared.heard(LIST, page, [job("j0")], 2_000)).toEqual([job("j0")]);
+    expect(shared.heard(LIST, page, [job("j0")], 3_000)).toEqual([]);
+    expect(shared.looked(LIST, mine, [job("j0"), ...three], 4_000)).toEqual([]);
+  });
+
+  test("is news as a whole where this process has not polled the list yet", () => {
+    const shared = createSharedLists(seededRandom(1));
+    expect(shared.heard(LIST, elsewhere, three, 1_000)).toEqual(three);
+  });
+});

@@ -48,8 +48,8 @@ export interface MembershipOptions {
   readonly newSalt: () => string;
   /** Called when something may have changed, or has come. */
   readonly onNotice?: () => void;
-  /** Answers a request of another process. Never rejects. */
-  readonly answer?: (body: string) => Promise<string>;
+  /** Answers a request of another process; undefined where nobody waits for an answer. Never rejects. */
+  readonly answer?: (body: string) => Promise<string | undefined>;
   /** Called once if the session ends. */
   readonly onLost?: (error: Error) => void;
 }
@@ -218,6 +218,16 @@ export class Membership {
     }
   }
 
+  /** Tells other processes; nobody answers. */
+  async tell(receivers: readonly FleetProcess[], body: string): Promise<void> {
+    await this.#query(
+      `WITH told AS (INSERT INTO @.request (number, receiver, body)
+          SELECT nextval('@.request_number'), receiver, $3 FROM unnest($2::bigint[]) AS receiver RETURNING receiver)
+        SELECT pg_notify($1, 'ask ' || receiver) FROM told`,
+      [channelOf(this.#options.address.schema), receivers.map(({ number }) => number), body],
+    );
+  }
+
   /** Ends the sessions by which a process has shards: nothing that it decides from then on can be stored. Resolves when they are ended. */
   async endSessions({ number }: FleetProcess): Promise<void> {
     await this.#query(
@@ -306,7 +316,8 @@ export class Membership {
     if (this.#answering.has(number)) return;
     this.#answering.add(number);
     try {
-      const answer = (await this.#options.answer?.(body)) ?? "";
+      const answer = await this.#options.answer?.(body);
+      if (answer === undefined) return void (await this.#query("DELETE FROM @.request WHERE number = $1", [number]));
       await this.#query(
         `WITH said AS (UPDATE @.request SET answer = $2 WHERE number = $1::bigint) SELECT pg_notify($3, 'answer ' || $1::bigint::text)`,
         [number, answer.length > ANSWER_BYTES ? "" : answer, channelOf(this.#options.address.schema)],
