@@ -1,5 +1,19 @@
 /** How tests run: by Node as it is, without a transform, so that what is tested is what ships. */
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+// Node compiles each module once, and not once for each of 600 files: a seventh of the time.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compile");
+
+/** The files that take longest begin first, so that none of them runs alone at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => moduleId.includes("/test/campaigns/");
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +24,7 @@ export default defineConfig({
     globalSetup: ["./test/harness/present-page.ts"],
     pool: "forks",
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     reporters: [["default", { summary: false }], "./test/harness/counts.ts"],
     testTimeout: 20_000,
     hookTimeout: 20_000,

@@ -25,8 +25,8 @@ async function completeIn(cwd: string, line: string): Promise<{ readonly words: 
 }
 
 const BIN = join(import.meta.dirname, "../../bin/retinue.js");
-/** A shell that takes longer is felt. */
-const HANDLES_MS = 200;
+/** In starts of Node on the same machine, about 25 ms each: a shell that takes longer than 200 ms is felt. */
+const MAX_STARTS = 6;
 
 const CHECKED: { readonly [shell: string]: readonly string[] } = { bash: ["-n"], zsh: ["-n"], fish: ["--no-execute"] };
 const isHere = (shell: string): boolean => {
@@ -81,12 +81,15 @@ test("the handles are there before a person waits for them, and with --json as o
   write("agents/scout.yaml", "handle: scout\n");
   const { code, stdout } = await inProcess(["completion", "--handles", "--json"], { cwd: root });
   expect([code, parseJson(stdout)]).toEqual([0, { ok: true, handles: ["scout"] }]);
-  const times = [1, 2, 3].map(() => {
-    const startedAt = performance.now();
-    expect(execFileSync(process.execPath, [BIN, "completion", "--handles"], { cwd: root, encoding: "utf8" })).toBe("scout\n");
-    return performance.now() - startedAt;
-  });
-  expect(Math.min(...times)).toBeLessThan(HANDLES_MS);
+  const shortestOf = (...words: readonly string[]): number => {
+    const times = [1, 2, 3].map(() => {
+      const startedAt = performance.now();
+      execFileSync(process.execPath, words, { cwd: root });
+      return performance.now() - startedAt;
+    });
+    return Math.min(...times);
+  };
+  expect(shortestOf(BIN, "completion", "--handles")).toBeLessThan(MAX_STARTS * shortestOf("--eval", "0"));
 });
 
 test("another shell is refused with those that there are", async () => {

@@ -34,7 +34,9 @@ test("two processes share the specialists, and each takes over what the other le
   first.kill("SIGKILL");
   await first.ended;
   await expect
-    .poll(async () => (await sessions(first.pid)).length + Math.abs((await shares()).reduce((sum, n) => sum + n, 0) - 1_024))
+    .poll(async () => (await sessions(first.pid)).length + Math.abs((await shares()).reduce((sum, n) => sum + n, 0) - 1_024), {
+      timeout: 15_000,
+    })
     .toBe(0);
   await lab.answered(await lab.news("three"));
 
