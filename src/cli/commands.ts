@@ -51,6 +51,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/simulate.ts"),
   },
   { name: "retract", describe: "delete a post of ours from the network", load: () => import("./commands/retract.ts") },
+  { name: "store", describe: "copy the store to a server, or from one to a file", load: () => import("./commands/store.ts") },
   { name: "backup", describe: "write a consistent copy of the store", load: () => import("./commands/backup.ts") },
   { name: "alerts", describe: "list and try the targets that are told of what needs you", load: () => import("./commands/alerts.ts") },
   {

@@ -308,6 +308,7 @@ export const ERROR_CODES = [
   "halt_not_stored",
   "halt_not_kept",
   "sqlite_too_old",
+  "store_not_empty",
   "backup_exists",
   "backup_failed",
   "worker_confused",

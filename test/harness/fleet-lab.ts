@@ -16,8 +16,8 @@ export interface FleetLab {
   /** The keys of the specialists, as variables. */
   readonly keys: { readonly [name: string]: string };
   /** Starts a process in a new folder, with the definitions of now. */
-  run(options?: { readonly env?: { readonly [name: string]: string }; readonly args?: readonly string[] }): Member;
-  /** Runs a command in a folder that no process has. */
+  run(options?: RunOptions): Member;
+  /** Runs a command in a folder that no process has, on the lab's store unless it names another. */
   ask(...args: readonly string[]): ReturnType<typeof inProcess>;
   /** Posts by somebody else, and gives the post's id. */
   news(text: string): Promise<string>;
@@ -25,6 +25,13 @@ export interface FleetLab {
   answered(post: string, timeoutMs?: number): Promise<void>;
   /** Handles with more than one answer to one post. */
   doubled(): readonly string[];
+}
+
+interface RunOptions {
+  readonly env?: { readonly [name: string]: string };
+  readonly args?: readonly string[];
+  /** Default: the lab's. */
+  readonly store?: string;
 }
 
 export interface Member extends Process {
@@ -65,13 +72,13 @@ export async function fleetLab(
     network,
     handles,
     keys,
-    run({ env = {}, args = [] } = {}) {
+    run({ env = {}, args = [], store: own = store } = {}) {
       const root = folder(context);
       cpSync(project, root, { recursive: true });
       const words = ["run", "--base-url", listening.baseUrls.b ?? "", "--set", "b", "--profile", join(root, "quick.json")];
-      return { ...start(context, [...words, "--store", store, ...args], { cwd: root, env: { ...keys, ...env } }), root };
+      return { ...start(context, [...words, "--store", own, ...args], { cwd: root, env: { ...keys, ...env } }), root };
     },
-    ask: (...args) => inProcess([...args, "--store", store], { cwd: visitor }),
+    ask: (...args) => inProcess(args.includes("--store") ? args : [...args, "--store", store], { cwd: visitor }),
     async news(text) {
       return textAt((await other("POST", "/v1/posts", { body: { content: text } })).json, "id");
     },

@@ -215,7 +215,7 @@ function remove(shape: TableShape, number: string): string {
 }
 
 /** PostgreSQL takes no NUL in a text: what comes from a network may hold one. */
-function toJson(rows: readonly Record<string, Cell | string>[]): string {
+export function toJson(rows: readonly Record<string, Cell | string>[]): string {
   const text = JSON.stringify(rows, encodeBytes);
   return text.includes("\\u0000") ? JSON.stringify(rows, withoutNul) : text;
 }

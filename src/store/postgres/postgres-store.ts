@@ -50,13 +50,18 @@ export interface HeldStore {
 
 /** Throws `Retryable` or `Misconfigured` if the server cannot be used, and `Retryable` (`store_in_use`) while another process has shards of it. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { address, readOnly } = options;
+  const { readOnly } = options;
   if (readOnly !== undefined) return openForReading(options);
   const held = await openShards(options);
   if (held !== undefined && held.shards.length === ALL_SHARDS.length) return held.store;
   await held?.store.close();
-  throw new Retryable("store_in_use", `another runtime has the store: ${await ownersOf(options)}`, {
-    hint: `give the order in the project of a running process, or end the processes first: retinue fleet lists those on ${placeOf(address)}`,
+  throw await storeInUse(options);
+}
+
+/** The error of a store whose shards another process has. */
+export async function storeInUse(options: PostgresStoreOptions): Promise<Retryable> {
+  return new Retryable("store_in_use", `another runtime has the store: ${await ownersOf(options)}`, {
+    hint: `give the order in the project of a running process, or end the processes first: retinue fleet lists those on ${placeOf(options.address)}`,
   });
 }
 
@@ -83,7 +88,8 @@ export async function openShards(options: PostgresStoreOptions): Promise<HeldSto
   }
 }
 
-async function prepareServer(options: PostgresStoreOptions, times: SessionTimes): Promise<PostgresConnection> {
+/** Connects the session that writes, and makes the tables. Throws as `openPostgresStore` does. */
+export async function prepareServer(options: PostgresStoreOptions, times: SessionTimes): Promise<PostgresConnection> {
   const { address, mustExist } = options;
   const connection = await openConnection({ address, purpose: writerPurpose(options.process ?? 0), settings: writerSettings(times) });
   try {

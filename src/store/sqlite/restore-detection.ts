@@ -47,6 +47,13 @@ export function markCopy(file: string, now: number): void {
   }
 }
 
+/** Makes a closed copy the store itself: nothing was done since it was made. */
+export function forgetCopying(db: DatabaseSync): void {
+  const meta = createMetadata(db);
+  meta.remove(COPIED_AT);
+  meta.remove(BEAT);
+}
+
 /** The store's record of a restore. */
 export class RestoredTable {
   readonly #meta: Metadata;

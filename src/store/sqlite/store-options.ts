@@ -35,6 +35,8 @@ export interface SqliteStoreOptions extends DatabaseOptions {
   readonly numbers?: Numbers;
   /** Default: this store has all of the Guardian's money. */
   readonly shared?: SharedMoney;
+  /** Leaves nothing to add up when it is closed: its rows go elsewhere. Default: as for `numbers`. */
+  readonly rollsUpAtEnd?: boolean;
   /** Called after each commit. */
   readonly onCommitted?: () => void;
 }

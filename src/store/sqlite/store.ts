@@ -182,7 +182,7 @@ interface LifeParts {
 function createLife(
   { db, path, numbers, present, log, quota, restored, dues, commits, folding, spending, guardian, close }: Foundation,
   { inbox, deliveries: { pruneDeliveries }, reader }: LifeParts,
-  { clock, ledger }: SqliteStoreOptions,
+  { clock, ledger, rollsUpAtEnd = numbers !== OWN_NUMBERS }: SqliteStoreOptions,
 ): Pick<Store, "recover" | "rollUp" | "prune" | "requireCurrent" | "close"> {
   /** Events up to this number may have ended an earlier process, until they are recovered. */
   let unrecovered = present.last;
@@ -223,7 +223,7 @@ function createLife(
         if (commits.lost) return;
         inbox.endUnbegun(unrecovered, clock.now());
         commits.add(folding.fold);
-        if (numbers !== OWN_NUMBERS) commits.add(rolling.rollAll); // the next store may have other rows beside them
+        if (rollsUpAtEnd) commits.add(rolling.rollAll); // the next store may have other rows beside them
         await commits.synced(); // queued writes come first
       } finally {
         await close();

@@ -60,7 +60,6 @@ export function openWorkingCopy(path: string): WorkingCopy {
   migrate(db, undefined);
   const recorder = new ChangeRecorder(db);
   const shapes = tableShapes(db);
-  const holder = db.prepare("SELECT handle FROM main.specialist WHERE key_id = ? LIMIT 1");
   const close = (): void => {
     recorder.close();
     db.close();
@@ -78,10 +77,7 @@ export function openWorkingCopy(path: string): WorkingCopy {
       if (shape !== undefined) recorder.unrecorded(() => insertAll(db, shape, rows));
     },
     specialistOf: createOwners(db),
-    holderOf(key) {
-      const row = holder.get(key);
-      return row === undefined ? undefined : (maybeText(row, "handle") as Handle | undefined);
-    },
+    holderOf: createHolders(db),
     database: ({ committed, sync, failure }) => ({
       db,
       sync,
@@ -98,7 +94,7 @@ function removeFiles(path: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
-function insertAll(db: DatabaseSync, { name, columns }: TableShape, rows: Iterable<Row>): void {
+export function insertAll(db: DatabaseSync, { name, columns }: TableShape, rows: Iterable<Row>): void {
   // Counts of intents are rows of their own, which are loaded as well.
   const insert = db.prepare(`INSERT OR REPLACE INTO main.${name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`);
   db.exec("BEGIN");
@@ -106,8 +102,17 @@ function insertAll(db: DatabaseSync, { name, columns }: TableShape, rows: Iterab
   db.exec("COMMIT");
 }
 
+/** Finds the specialist that has a key now. */
+export function createHolders(db: DatabaseSync): WorkingCopy["holderOf"] {
+  const holder = db.prepare("SELECT handle FROM main.specialist WHERE key_id = ? LIMIT 1");
+  return (key) => {
+    const row = holder.get(key);
+    return row === undefined ? undefined : (maybeText(row, "handle") as Handle | undefined);
+  };
+}
+
 /** Finds the specialist of a row by the row that it belongs to. */
-function createOwners(db: DatabaseSync): WorkingCopy["specialistOf"] {
+export function createOwners(db: DatabaseSync): WorkingCopy["specialistOf"] {
   const one = (sql: string): StatementSync => db.prepare(sql);
   const event = one("SELECT specialist FROM main.event WHERE seq = ?");
   const run = one("SELECT specialist FROM main.run WHERE seq = ?");

@@ -1,0 +1,107 @@
+/**
+ * Copies a store to a file, or to an empty one on a server. Its specialists go on with the copy: the original is halted before, so that
+ * nobody works on both.
+ */
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { placeOf } from "../config/postgres-address.ts";
+import { storeFile, type StoreAddress } from "../config/store-address.ts";
+import type { Clock } from "../core/clock.ts";
+import { Misconfigured } from "../core/errors.ts";
+import type { Random } from "../core/random.ts";
+import { EVERYONE } from "../limits/verdict.ts";
+import { openStore } from "./open-store.ts";
+import { syncFolder } from "./sqlite/schema.ts";
+import { openSqliteStore } from "./sqlite/store.ts";
+import { openWholeFile, type WholeFile } from "./sqlite/whole-file.ts";
+import type { Store } from "./store.ts";
+
+export interface Copying {
+  readonly from: StoreAddress;
+  readonly to: StoreAddress;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Throws `Retryable` (`store_in_use`) while a runtime has one of them, and `Misconfigured` (`store_missing`, `store_not_empty`,
+ * `backup_failed`). A copy that fails leaves the original as it was.
+ */
+export async function copyStore(copying: Copying): Promise<{ readonly specialists: number }> {
+  const { from, to, clock, random } = copying;
+  refuseFile(copying);
+  const original = await openStore(from, { clock, random, mustExist: true });
+  const file = `${storeFile(to)}-copy`;
+  try {
+    const reason = `its rows were copied to ${nameOf(to)}`;
+    const wasHalted = (await original.stops()).halts.some(({ scope }) => scope === EVERYONE);
+    if (!wasHalted) await original.stop("halt", EVERYONE, reason, clock.now());
+    try {
+      await writeWhole(original, file, copying);
+      const copied = await take(file, copying, wasHalted);
+      if (to.kind === "sqlite") {
+        renameSync(file, to.path);
+        syncFolder(to.path);
+      }
+      return copied;
+    } catch (error) {
+      if (!wasHalted) await original.lift("halt", EVERYONE);
+      throw error;
+    }
+  } finally {
+    removeFiles(file);
+    await original.close();
+  }
+}
+
+/** For messages: no part of a password. */
+export function nameOf(address: StoreAddress): string {
+  return address.kind === "sqlite" ? address.path : `${placeOf(address)}, schema ${address.schema}`;
+}
+
+function refuseFile({ from, to }: Copying): void {
+  if (from.kind === "sqlite" && !existsSync(from.path))
+    throw new Misconfigured("store_missing", "there is no store to copy", { file: from.path, hint: "name it with --store" });
+  if (nameOf(from) === nameOf(to))
+    throw new Misconfigured("store_not_empty", "this is the store itself", { expected: "the address of another store" });
+  if (to.kind === "sqlite" && existsSync(to.path))
+    throw new Misconfigured("store_not_empty", "the file exists already", { file: to.path, hint: "name another file" });
+}
+
+/** Writes the store to a file in which every fact is folded and rolled up. */
+async function writeWhole(original: Store, file: string, { from, clock, random }: Copying): Promise<void> {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  removeFiles(file);
+  await original.backup(file);
+  const copy = openSqliteStore({ path: file, clock, random, rollsUpAtEnd: true });
+  await copy.close();
+  if (from.kind === "sqlite") return;
+  const { guardianAccount } = await import("./postgres/guardian-account.ts"); // nobody else pays for it
+  const account = await guardianAccount(from);
+  await during(file, async (whole) => whole.put("spend_row", account));
+}
+
+function take(file: string, { to, clock, random }: Copying, wasHalted: boolean): Promise<{ readonly specialists: number }> {
+  return during(file, async (whole) => {
+    whole.forgetCopying();
+    if (!wasHalted) whole.lift("halt", EVERYONE);
+    if (to.kind === "postgres") {
+      const { fillServer } = await import("./postgres/fill-server.ts"); // nobody else pays for it
+      await fillServer({ address: to, clock, random }, whole);
+    }
+    return { specialists: whole.specialists };
+  });
+}
+
+async function during<Result>(file: string, work: (whole: WholeFile) => Promise<Result>): Promise<Result> {
+  const whole = openWholeFile(file);
+  try {
+    return await work(whole);
+  } finally {
+    whole.close();
+  }
+}
+
+function removeFiles(file: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-beat", "-lock"]) rmSync(`${file}${suffix}`, { force: true });
+}

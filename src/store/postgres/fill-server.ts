@@ -1,0 +1,110 @@
+/** Fills an empty store on a server with the rows of a file, in one transaction. */
+import { placeOf } from "../../config/postgres-address.ts";
+import { Fatal, Misconfigured } from "../../core/errors.ts";
+import type { Row } from "../sqlite/columns.ts";
+import type { TableShape } from "../sqlite/row-changes.ts";
+import type { WholeFile } from "../sqlite/whole-file.ts";
+import { BLOCK } from "./blocks.ts";
+import { columnsOf, toJson } from "./commit-groups.ts";
+import { noteServer } from "./holders.ts";
+import type { PostgresConnection } from "./open-connection.ts";
+import { ALL_SHARDS, sessionTimes, takeShards } from "./ownership.ts";
+import { prepareServer, storeInUse, type PostgresStoreOptions } from "./postgres-store.ts";
+import { NO_SHARD, ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
+import { hashedShard, shardMap } from "./shard-map.ts";
+
+/** Rows of one statement. */
+const BATCH = 1_000;
+/** Tables with rows that prove that the store was used. */
+const USED: readonly string[] = ["specialist", "event", "intent", "attempt"];
+
+interface Filling {
+  readonly connection: PostgresConnection;
+  readonly schema: string;
+  readonly whole: WholeFile;
+  readonly holder: number;
+  readonly shards: ShardMap;
+}
+
+/**
+ * Throws `Misconfigured` (`store_not_empty`) if the store was used already, and as
+ * `openPostgresStore` does. Returns the number of rows.
+ */
+export async function fillServer(options: PostgresStoreOptions, whole: WholeFile): Promise<number> {
+  const { address, clock } = options;
+  const { schema } = address;
+  const connection = await prepareServer(options, sessionTimes(address.sessionTimeoutMs));
+  const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
+  try {
+    if ((await takeShards(connection, schema, ALL_SHARDS)).length < ALL_SHARDS.length) throw await storeInUse(options);
+    const [used] = await q(`SELECT ${USED.map((table) => `EXISTS (SELECT FROM @.${table})`).join(" OR ")} AS used`);
+    if (used?.["used"] === true)
+      throw new Misconfigured("store_not_empty", `the schema ${schema} of ${placeOf(address)} has a store that was used already`, {
+        hint: "name another schema in the address, as ?schema=retinue_2, or drop this one if nobody needs it",
+      });
+    await q("BEGIN");
+    const [row] = await q("SELECT nextval('@.holder_number') AS number");
+    const holder = Number(row?.["number"]);
+    await q("INSERT INTO @.holder (number, process, backend, opened_at, closed_at) VALUES ($1, 0, pg_backend_pid(), $2, $2)", [
+      holder,
+      clock.now(),
+    ]);
+    const placements = new Map(whole.sharers.flatMap((group) => group.map((handle) => [handle, hashedShard(group[0] ?? "")] as const)));
+    for (const [specialist, shard] of placements)
+      await q("INSERT INTO @.placement (specialist, shard) VALUES ($1, $2)", [specialist, shard]);
+    const shards = shardMap({ keys: new Map(), placements, copy: whole, home: 0 });
+    const rows = await fillTables({ connection, schema, whole, holder, shards });
+    await q("SELECT setval('@.fact_block', $1)", [Math.floor(whole.highest / BLOCK) + 1]);
+    await q("UPDATE @.shard SET holder = $1, since = $2", [holder, clock.now()]);
+    await noteServer(connection, schema, ALL_SHARDS);
+    await q("COMMIT");
+    return rows;
+  } finally {
+    await connection.close(); // what was not committed is gone with it
+  }
+}
+
+async function fillTables(filling: Filling): Promise<number> {
+  const { connection, schema, whole } = filling;
+  let all = 0;
+  for (const shape of whole.shapes) {
+    const { name } = shape;
+    let batch: Row[] = [];
+    let count = 0;
+    const put = async (): Promise<void> => {
+      if (batch.length > 0) await connection.query(insertion(filling, shape, batch));
+      count += batch.length;
+      batch = [];
+    };
+    for (const row of whole.rows(name)) {
+      batch.push(row);
+      if (batch.length === BATCH) await put();
+    }
+    await put();
+    const [stored] = await connection.query({ text: `SELECT count(*) AS n FROM ${schema}.${name}` });
+    // A store that was made and not used has rows of its own that belong to no shard.
+    const isPlaced = ROW_PLACES[name] !== "all" && ROW_PLACES[name] !== "holder";
+    if (isPlaced && Number(stored?.["n"]) !== count)
+      throw new Fatal("store_damaged", `${count} rows of ${name} were sent, and ${String(stored?.["n"])} are on the server`);
+    all += count;
+  }
+  return all;
+}
+
+function insertion({ schema, holder, shards, whole }: Filling, shape: TableShape, rows: readonly Row[]) {
+  const { name } = shape;
+  const { columns, key } = columnsOf(shape);
+  const placed = rows.map((row) => {
+    if (ROW_PLACES[name] === "all") return row;
+    if (ROW_PLACES[name] === "holder") return { ...row, holder };
+    const shard = shardOf(name, row, shards, whole.specialistOf) ?? shards.home; // a row whose event is pruned belongs to nobody
+    return { ...row, shard, holder: shard === NO_SHARD ? holder : 0 };
+  });
+  const set = columns.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`);
+  const text = `INSERT INTO ${schema}.${name} (${columns.join(", ")})
+    SELECT ${columns.join(", ")} FROM json_populate_recordset(NULL::${schema}.${name}, $1::json)`;
+  return {
+    text: ROW_PLACES[name] === "all" ? `${text} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${set.join(", ")}` : text,
+    values: [toJson(placed)],
+  };
+}
