@@ -1,6 +1,7 @@
 /**
  * `npm run crash -- [kills] [seed] [every | postgres | postgres-15]`: the campaign against the real process, and what came of it.
  * `npm run crash -- --fleet [--rounds 1000] [--processes 4] [--specialists 2000] [--seed 1]`: the one against several processes.
+ * `npm run crash -- --fleet-bugs`: planted bugs of a fleet, and if its tests find them.
  */
 import { parseArgs } from "node:util";
 import { campaign } from "./campaign.ts";
@@ -9,6 +10,12 @@ import { openStoreServer } from "./store-server.ts";
 /** In rounds, each with a network and keys of its own: in one of more kills on a slow machine the keys' quota of an hour runs out. */
 const KILLS_PER_ROUND = 100;
 
+// Its children end with it.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+if (process.argv.includes("--fleet-bugs")) {
+  const { plantAll } = await import("../fleet/bugs-main.ts");
+  process.exit(plantAll() > 0 ? 1 : 0);
+}
 if (process.argv.includes("--fleet")) {
   const { FAULTS, fleetCampaign } = await import("../fleet/campaign.ts");
   const { values } = parseArgs({

@@ -147,11 +147,13 @@ class Fleet {
   }
 
   async strike(fault: Fault, random: Random): Promise<void> {
-    const all = [...this.running];
-    const victim = all[Math.floor(random.next() * all.length)];
+    const running = [...this.running];
+    const victim = running[Math.floor(random.next() * running.length)];
     if (victim === undefined) return;
     const pid = victim.child.pid ?? 0;
-    const sessions = fault === "none" || fault === "restart" ? [] : await this.#sessionsOf(pid);
+    const all = fault === "none" || fault === "restart" ? [] : await this.#sessionsOf(pid);
+    // A connection may be lost alone, or with all the others.
+    const sessions = fault === "cut" && random.next() < 0.5 ? all.slice(0, 1) : all;
     const struckAt = performance.now();
     switch (fault) {
       case "kill":
@@ -257,6 +259,8 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
   const env = writeProject(folder, specialists, network);
   const store = `${await server.database()}?session_timeout=${SESSION_TIMEOUT_S}`;
   const fleet = new Fleet(options, { server, store, baseUrl: listening.baseUrls.b ?? "", env, folder });
+  const killAll = (): void => fleet.running.forEach(({ child }) => child.kill("SIGKILL"));
+  process.once("exit", killAll);
   const asked = new Map<string, Asked>();
   const faults = new Map<Fault, number>();
   const post = asking(network, "b", network.provision({ handle: "quill", tier: "pro", set: "b" }).key);
@@ -304,6 +308,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
     };
   } finally {
     await fleet.end();
+    process.off("exit", killAll);
     await listening.close();
     await network.stop();
     await server.stop();

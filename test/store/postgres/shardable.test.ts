@@ -50,6 +50,8 @@ test("every row that work writes is found by its shard, and nothing is read back
   // One write for each INSERT, DELETE and UPDATE: none was overlooked.
   const words = seen.flatMap((statement) => statement.match(/INSERT INTO|DELETE FROM|(?<!DO )UPDATE \w/g) ?? []);
   expect(writes).toHaveLength(words.length);
+  // A notice would make commits wait for one another.
+  expect(seen.filter((statement) => /NOTIFY/i.test(statement))).toEqual([]);
   const apart = writes.filter(({ key }) => !key.includes("shard")).map(({ table }) => table);
   expect(BY_ANOTHER_KEY).toEqual(expect.arrayContaining(apart));
   for (const table of apart) expect(["holder", "all", "home", undefined]).toContain(ROW_PLACES[table]);

@@ -112,6 +112,23 @@ describe("stores of some shards", () => {
     expect((await here.open(ALL_SHARDS)).shards).toEqual(HALVES[0]);
   });
 
+  test("a holder whose session was ended stores nothing more, though the server takes every other connection", async (context) => {
+    const here = await lab(context);
+    const held = await here.open(ALL_SHARDS);
+    await work(held, "p1");
+    await held.store.saveNetworkState({ put: [{ kind: "test", name: "a", data: {} }], drop: [] }, clock.now());
+    await here.cut();
+    const late = (async () => {
+      await held.store.putEvents(arrival(asHandle("scout1"), "late"), clock.now());
+      await held.store.saveNetworkState({ put: [{ kind: "test", name: "late", data: {} }], drop: [] }, clock.now());
+    })();
+    await expect(late).rejects.toMatchObject({ code: "store_lost" });
+    expect(await here.rows("SELECT id FROM retinue.event WHERE id LIKE '%late'")).toEqual([]);
+    const next = await here.open(ALL_SHARDS);
+    await next.store.recover(clock.now(), 0);
+    expect(await waiting([next.store], "p1", "late")).toEqual(all("p1"));
+  });
+
   test.for(["in order", "without a word"])("both ended %s, one takes all of it", async (how, context) => {
     const here = await lab(context);
     const [one, two] = [await here.open(HALVES[0]), await here.open(HALVES[1])];

@@ -1,0 +1,42 @@
+/** Bugs of a fleet, planted one at a time: each has to be found by the tests of its promise. */
+
+export interface PlantedBug {
+  readonly name: string;
+  /** The file that has it, and what is written there for what. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  /** The tests that have to fail. */
+  readonly tests: string;
+}
+
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: "a holder writes on another connection than that of its locks",
+    file: "src/store/postgres/postgres-store.ts",
+    from: "const groups = new CommitGroups({ connection,",
+    to: 'const groups = new CommitGroups({ connection: await openConnection({ address, purpose: "check" }),',
+    tests: "test/store/postgres/shards.test.ts",
+  },
+  {
+    name: "the name of the machine is the identity of a process",
+    file: "src/store/postgres/membership.ts",
+    from: `number = Number((await q("SELECT nextval('@.process_number') AS number"))[0]?.["number"]);`,
+    to: "number = hostname().length;",
+    tests: "test/store/postgres/membership.test.ts",
+  },
+  {
+    name: "a notice is sent inside the commit",
+    file: "src/store/postgres/commit-groups.ts",
+    from: "return `WITH counted AS (${COUNT})",
+    to: "return `WITH told AS (SELECT pg_notify('retinue', 'look')), counted AS (${COUNT})",
+    tests: "test/store/postgres/shardable.test.ts",
+  },
+  {
+    name: "a part of the Guardian's money counts twice",
+    file: "src/store/postgres/guardian-money.ts",
+    from: "purse.granted += granted;",
+    to: "purse.granted += 2 * granted;",
+    tests: "test/store/postgres/guardian-money.test.ts",
+  },
+];
