@@ -69,16 +69,12 @@ function refuseFile({ from, to }: Copying): void {
 }
 
 /** Writes the store to a file in which every fact is folded and rolled up. */
-async function writeWhole(original: Store, file: string, { from, clock, random }: Copying): Promise<void> {
+async function writeWhole(original: Store, file: string, { clock, random }: Copying): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   removeFiles(file);
   await original.backup(file);
   const copy = openSqliteStore({ path: file, clock, random, rollsUpAtEnd: true });
   await copy.close();
-  if (from.kind === "sqlite") return;
-  const { guardianAccount } = await import("./postgres/guardian-account.ts"); // nobody else pays for it
-  const account = await guardianAccount(from);
-  await during(file, async (whole) => whole.put("spend_row", account));
 }
 
 function take(file: string, { to, clock, random }: Copying, wasHalted: boolean): Promise<{ readonly specialists: number }> {

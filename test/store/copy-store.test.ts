@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, type TestContext } from "v
 import { parseStoreAddress, type StoreAddress } from "../../src/config/store-address.ts";
 import { eventId } from "../../src/contract/event-id.ts";
 import { systemClock } from "../../src/core/clock.ts";
+import { Refused } from "../../src/core/errors.ts";
 import { asHandle, asKeyId, type Handle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { HOUR } from "../../src/core/units.ts";
@@ -100,6 +101,31 @@ describe("a copied store", () => {
       expect(await hold(store, ADA, 1)).toBe("wait");
     });
   });
+
+  test.for(["held", "read"])(
+    "is a backup as well, of a store that is %s: it has spent what all holders had",
+    { timeout: 60_000 },
+    async (how, context) => {
+      const at = await places(context);
+      for (const specialist of [ADA, BERT])
+        await during(at.server, async (store) => {
+          await begin(store);
+          expect(await hold(store, specialist, 4)).toBe("hold");
+        });
+      const { back } = at;
+      if (back.kind !== "sqlite") throw new Error("it is a file");
+      if (how === "held") await during(at.server, (store) => store.backup(back.path));
+      else {
+        const store = await openStore(at.server, { clock, random, readOnly: new Refused("store_unreadable", "for a query") });
+        await store.backup(back.path);
+        await store.close();
+      }
+      await during(back, async (store) => {
+        expect(await hold(store, CLEO, 3)).toBe("wait");
+        expect(await hold(store, CLEO, 2)).toBe("hold");
+      });
+    },
+  );
 
   test("has the original's events and network, and gives its new ones higher numbers", { timeout: 60_000 }, async (context) => {
     const at = await places(context);

@@ -182,7 +182,7 @@ export class CommitGroups {
 }
 
 /** The table with a part of the Guardian's account for each holder. */
-const ACCOUNTS = "spend_row";
+export const ACCOUNTS = "spend_row";
 
 /** Columns that the table has in PostgreSQL. */
 export function columnsOf({ name, columns, key }: TableShape): { readonly columns: readonly string[]; readonly key: readonly string[] } {

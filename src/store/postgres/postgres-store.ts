@@ -15,13 +15,15 @@ import { MEMORY } from "../sqlite/database.ts";
 import { COPIED_AT } from "../sqlite/restore-detection.ts";
 import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
+import { openWholeFile } from "../sqlite/whole-file.ts";
 import { openWorkingCopy } from "../sqlite/working-copy.ts";
 import type { Store } from "../store.ts";
 import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
-import { CommitGroups } from "./commit-groups.ts";
+import { ACCOUNTS, CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
 import { ALL_SHARDS, sessionTimes, takeShards, writerPurpose, writerSettings, type SessionTimes } from "./ownership.ts";
+import { guardianAccount } from "./guardian-account.ts";
 import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
@@ -171,7 +173,16 @@ async function openHolding(
     },
   });
   return {
-    store: { ...store, ...claiming(store, money), requireCurrent: () => groups.requireCurrent() },
+    store: {
+      ...store,
+      ...claiming(store, money),
+      requireCurrent: () => groups.requireCurrent(),
+      async backup(path) {
+        await groups.sync();
+        await store.backup(path);
+        await addAccount(path, address);
+      },
+    },
     shardOf: shards.ofSpecialist,
     async end() {
       try {
@@ -185,6 +196,17 @@ async function openHolding(
       }
     },
   };
+}
+
+/** The working copy has this holder's part of the Guardian's account: a copy of the store gets the sum of all. */
+async function addAccount(path: string, address: PostgresAddress): Promise<void> {
+  const account = await guardianAccount(address);
+  const whole = openWholeFile(path);
+  try {
+    whole.put(ACCOUNTS, account);
+  } finally {
+    whole.close();
+  }
 }
 
 /** Admission with a grant of the Guardian's money, where its caps are to be kept. */
@@ -232,6 +254,7 @@ async function openForReading(options: PostgresStoreOptions): Promise<Store> {
   try {
     const group = { shards: ALL_SHARDS, holders: [], lostBy: undefined, isClosed: false, copiedAt: undefined };
     await loadRows(connection, { schema: address.schema, copy, group, holder: undefined, now: clock.now() });
+    copy.load(ACCOUNTS, await guardianAccount(address));
   } finally {
     await connection.close();
   }
