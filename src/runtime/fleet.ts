@@ -16,6 +16,7 @@ import type { Recovered } from "../store/store.ts";
 import { chooseShards, chooseToGive, fairShare } from "./fair-share.ts";
 import { runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
+import { Takers } from "./takers.ts";
 
 /** Shards of this process, with the runtime of their specialists. */
 export interface Part extends HeldStore {
@@ -46,8 +47,6 @@ const SETTLE_MS = 1.5 * SECOND;
 /** A process has few stores: each is a working copy and a connection. */
 const MOST_PARTS = 4;
 const AGAIN_MS = SECOND;
-/** Shards that are free for this long are left by whoever should take them. */
-const LEFT_MS = 1.5 * SECOND;
 
 /** A question that every running process answers. */
 const HELLO = JSON.stringify({ do: "hello" });
@@ -64,7 +63,7 @@ export class Fleet {
   #wake = new AbortController();
   #members = "";
   #changedAt = 0;
-  #freeSince: number | undefined;
+  readonly #takers = new Takers();
   #opening: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
   #isDraining = false;
@@ -239,7 +238,10 @@ export class Fleet {
     const { processes, free } = this.#view;
     this.#noteMembers(processes);
     for (const part of this.#parts) this.#hear(membership, part);
-    const share = this.#isDraining ? 0 : fairShare(this.#sharers(membership), membership.number, SHARDS);
+    const now = this.#with.options.clock.monotonic();
+    const takers = this.#takers.among(processes, free.length, membership.number, now);
+    for (const number of this.#takers.toAsk(now)) this.#ask(membership, number, () => this.#takers.answered(number));
+    const share = this.#isDraining ? 0 : fairShare(takers, membership.number, SHARDS);
     const owned = [...this.#parts].reduce((sum, { shards }) => sum + shards.length, 0);
     if (owned < share && free.length > 0) return this.#take(membership, share - owned);
     if (this.#ending.size > 0 || !this.#isSettled()) return undefined;
@@ -250,25 +252,15 @@ export class Fleet {
 
   /** A process that is gone, or answers, sends nothing more of what it has lost. */
   #hear(membership: Membership, { silent }: Part): void {
-    for (const number of silent) {
-      const process = this.#view.processes.find((one) => one.number === number);
-      if (process === undefined) silent.delete(number);
-      else
-        membership.ask(process, HELLO, SECOND).then(
-          () => void silent.delete(number),
-          () => undefined, // it is asked again
-        );
-    }
+    for (const number of silent)
+      if (!this.#view.processes.some((one) => one.number === number)) silent.delete(number);
+      else this.#ask(membership, number, () => void silent.delete(number));
   }
 
-  /** A process that takes nothing while shards are free is stopped, or cannot work: the others do not wait for it. */
-  #sharers(membership: Membership): readonly FleetProcess[] {
-    const { processes, free } = this.#view;
-    const now = this.#with.options.clock.monotonic();
-    if (free.length === 0) this.#freeSince = undefined;
-    else this.#freeSince ??= now;
-    const isLeft = this.#freeSince !== undefined && now - this.#freeSince >= LEFT_MS;
-    return isLeft ? processes.filter(({ shards, number }) => shards.length > 0 || number === membership.number) : processes;
+  /** Asks a process if it works. One that does not answer is asked again at a later look. */
+  #ask(membership: Membership, number: number, answered: () => void): void {
+    const process = this.#view.processes.find((one) => one.number === number);
+    if (process !== undefined) membership.ask(process, HELLO, SECOND).then(answered, () => undefined);
   }
 
   #noteMembers(processes: readonly FleetProcess[]): void {

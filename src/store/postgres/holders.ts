@@ -1,6 +1,7 @@
 /** Holders of shards, as rows: who held a shard last, and if it ended in order. */
 import type { NumberBlocks } from "./blocks.ts";
 import type { PostgresConnection, PostgresRow } from "./open-connection.ts";
+import { asOid, LOCKS, PROCESS_LOCKS } from "./ownership.ts";
 import { NO_SHARD } from "./row-places.ts";
 
 /** Shards that can be opened together. */
@@ -8,8 +9,8 @@ export interface HolderGroup {
   readonly shards: readonly number[];
   /** Their last holders. Empty if nobody had them. */
   readonly holders: readonly number[];
-  /** The process of a holder that did not end in order. */
-  readonly lostBy: number | undefined;
+  /** Living processes that lost one of them, whoever had it since. */
+  readonly lostBy: readonly number[];
   /** False if their last holder, then the only one, did not end in order. */
   readonly isClosed: boolean;
   /** Set if they were last held on another server, or in another history of this one: the last time that their rows know of. */
@@ -19,11 +20,23 @@ export interface HolderGroup {
 /** A promoted replica, or a restored backup, has another name: it may lack the last commits. */
 const SERVER_NAME = `(SELECT system_identifier FROM pg_control_system())::text || '/' || (SELECT timeline_id FROM pg_control_checkpoint())`;
 
+/** A process is a loser of its shards until it is gone: what it had begun to send may leave while it is stopped, and when it wakes. */
+const LOSERS = `WITH living AS (SELECT l.objid::bigint AS number FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(PROCESS_LOCKS)}),
+  lost AS (SELECT s.shard, CASE WHEN h.closed_at IS NULL THEN s.lost_by || h.process ELSE s.lost_by END AS by
+    FROM @.shard s JOIN @.holder h ON h.number = s.holder WHERE s.shard = ANY($2::int[]))
+  UPDATE @.shard s SET lost_by = ARRAY(SELECT DISTINCT n FROM unnest(lost.by) AS n WHERE n IN (SELECT number FROM living))
+    FROM lost WHERE lost.shard = s.shard AND lost.by <> '{}'`;
+
+/** Notes the processes that lost these shards, whose locks this connection has. Call it before `groupsOf`. */
+export async function noteLosers(connection: PostgresConnection, schema: string, shards: readonly number[]): Promise<void> {
+  await connection.query({ text: LOSERS.replaceAll("@", schema), values: [schema, shards] });
+}
+
 /** The shards by their last holder: those of lost holders each for themselves, and the others together. */
 export async function groupsOf(connection: PostgresConnection, schema: string, shards: readonly number[]): Promise<readonly HolderGroup[]> {
   const rows = await connection.query({
-    text: `SELECT s.shard, s.holder, s.server IS NOT NULL AND s.server <> ${SERVER_NAME} AS copied,
-        s.holder IS NOT NULL AND h.closed_at IS NULL AS open, h.process, t.seen_at
+    text: `SELECT s.shard, s.holder, s.lost_by, s.server IS NOT NULL AND s.server <> ${SERVER_NAME} AS copied,
+        s.holder IS NOT NULL AND h.closed_at IS NULL AS open, t.seen_at
       FROM ${schema}.shard s LEFT JOIN ${schema}.holder h ON h.number = s.holder LEFT JOIN ${schema}.ledger_time t ON t.holder = s.holder
       WHERE s.shard = ANY($1::int[]) ORDER BY s.shard`,
     values: [shards],
@@ -33,7 +46,7 @@ export async function groupsOf(connection: PostgresConnection, schema: string, s
     shards: members.map(({ shard }) => Number(shard)),
     holders: [...new Set(members.flatMap(({ holder }) => (holder === null ? [] : [Number(holder)])))],
     isClosed: lost === undefined,
-    lostBy: lost === undefined ? undefined : Number(members[0]?.["process"]),
+    lostBy: [...new Set(members.flatMap(({ lost_by: by }) => (Array.isArray(by) ? by.map(Number) : [])))],
     copiedAt: copiedAt(members),
   }));
 }

@@ -15,7 +15,7 @@ import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
 import { hashedShard } from "./shard-map.ts";
-import { asOid, PROCESS_LOCKS, SHARD_LOCKS, SHARDS, writerPurpose } from "./ownership.ts";
+import { asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS, SHARDS, writerPurpose } from "./ownership.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
 
 /** A living process. */
@@ -346,8 +346,6 @@ function channelOf(schema: string): string {
   return `retinue ${schema}`;
 }
 
-const LOCKS = `pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() AND l.locktype = 'advisory'
-  AND l.objsubid = 2 AND l.granted`;
 const LOOK = `WITH held AS MATERIALIZED (
     SELECT l.pid, l.objid::bigint AS object, l.classid::bigint = ${asOid(SHARD_LOCKS)} AS shard FROM ${LOCKS}
     WHERE l.classid::bigint IN (${asOid(SHARD_LOCKS)}, ${asOid(PROCESS_LOCKS)})),

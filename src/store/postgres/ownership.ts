@@ -47,6 +47,10 @@ export function writerPurpose(process: number): string {
   return process === 0 ? "writer" : `writer ${process}`;
 }
 
+/** Our locks in `pg_locks`. */
+export const LOCKS = `pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() AND l.locktype = 'advisory'
+  AND l.objsubid = 2 AND l.granted`;
+
 /** A lock's first number as `pg_locks` shows it. */
 export const asOid = (lock: string): string => `(${lock}::bigint & 4294967295)`;
 

@@ -27,7 +27,7 @@ import { guardianAccount } from "./guardian-account.ts";
 import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
-import { endHolder, groupsOf, noteServer, registerHolder, type HolderGroup } from "./holders.ts";
+import { endHolder, groupsOf, noteLosers, noteServer, registerHolder, type HolderGroup } from "./holders.ts";
 import { shardMap } from "./shard-map.ts";
 
 export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | "database" | "numbers" | "blocking"> {
@@ -44,7 +44,7 @@ export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | 
 export interface HeldStore {
   readonly store: Store;
   readonly shards: readonly number[];
-  /** The processes that lost them: what they had begun to send may still leave while they are stopped. */
+  /** The living processes that lost them: what they had begun to send may still leave while they are stopped. */
   readonly lostBy: readonly number[];
   /** True if the specialist belongs to one of them. */
   has(specialist: Handle): boolean;
@@ -78,11 +78,12 @@ export async function openShards(options: PostgresStoreOptions): Promise<HeldSto
       await connection.close();
       return undefined;
     }
+    await noteLosers(connection, address.schema, shards);
     const before = await groupsOf(connection, address.schema, shards);
     for (const group of before) if (!group.isClosed) await fold({ connection, group, options, times });
     const [group] = await groupsOf(connection, address.schema, shards);
     if (group === undefined) throw new Retryable("store_in_use", "a shard has changed hands meanwhile");
-    const lostBy = before.flatMap((one) => (one.lostBy === undefined ? [] : [one.lostBy]));
+    const lostBy = [...new Set(before.flatMap((one) => one.lostBy))];
     return { ...(await openHolder({ connection, group, options, times })), lostBy };
   } catch (error) {
     await connection.close();
@@ -252,7 +253,7 @@ async function openForReading(options: PostgresStoreOptions): Promise<Store> {
   const connection = await prepareServer(options, sessionTimes());
   const copy = openWorkingCopy(MEMORY);
   try {
-    const group = { shards: ALL_SHARDS, holders: [], lostBy: undefined, isClosed: false, copiedAt: undefined };
+    const group = { shards: ALL_SHARDS, holders: [], lostBy: [], isClosed: false, copiedAt: undefined };
     await loadRows(connection, { schema: address.schema, copy, group, holder: undefined, now: clock.now() });
     copy.load(ACCOUNTS, await guardianAccount(address));
   } finally {

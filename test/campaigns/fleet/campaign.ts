@@ -93,6 +93,7 @@ class Fleet {
   /** Shards that nobody took over in time. */
   unfinished = 0;
   readonly #counting: Promise<void>[] = [];
+  readonly #cuts: Random;
 
   constructor(
     options: FleetCampaign,
@@ -105,6 +106,7 @@ class Fleet {
     },
   ) {
     this.#options = options;
+    this.#cuts = seededRandom(`cuts ${options.seed}`);
     this.#server = parts.server;
     this.#store = parts.store;
     this.#baseUrl = parts.baseUrl;
@@ -153,7 +155,7 @@ class Fleet {
     const pid = victim.child.pid ?? 0;
     const all = fault === "none" || fault === "restart" ? [] : await this.#sessionsOf(pid);
     // A connection may be lost alone, or with all the others.
-    const sessions = fault === "cut" && random.next() < 0.5 ? all.slice(0, 1) : all;
+    const sessions = fault === "cut" && this.#cuts.next() < 0.5 ? all.slice(0, 1) : all;
     const struckAt = performance.now();
     switch (fault) {
       case "kill":

@@ -28,7 +28,8 @@ CREATE TABLE shard (                   -- its last holder, and the server that i
   shard integer PRIMARY KEY,
   holder bigint,
   since bigint NOT NULL,
-  server text
+  server text,
+  lost_by bigint[] NOT NULL DEFAULT '{}' -- living processes that lost it: what they had begun to send may still leave
 );
 INSERT INTO shard (shard, since) SELECT number, 0 FROM generate_series(0, 1023) AS number;
 

@@ -1,0 +1,56 @@
+/** The processes that take shards. One that takes nothing while some are free is stopped, or cannot work: the others do not wait for it. */
+import { backoffMs, type Backoff } from "../core/backoff.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
+
+/** Shards that are free for this long are left by whoever should take them. */
+const LEFT_MS = 1.5 * SECOND;
+/** Until one that took nothing is asked if it works, longer after each time: those that answer and take nothing would be waited for again. */
+const ASKED_AFTER: Backoff = { firstMs: 2 * SECOND, longestMs: 5 * MINUTE };
+/** Between questions that one does not answer. */
+const ASKED_AGAIN_MS = 5 * SECOND;
+
+export interface Taker {
+  readonly number: number;
+  readonly draining: boolean;
+  readonly shards: readonly number[];
+}
+
+interface Absent {
+  readonly times: number;
+  askAt: number;
+  isOut: boolean;
+}
+
+export class Takers {
+  readonly #absent = new Map<number, Absent>();
+  #freeSince: number | undefined;
+
+  /** Those of the processes among which shards are shared out. `now` is of a monotonic clock. */
+  among<Process extends Taker>(processes: readonly Process[], free: number, own: number, now: number): readonly Process[] {
+    for (const number of this.#absent.keys())
+      if (!processes.some((one) => one.number === number && one.shards.length === 0)) this.#absent.delete(number);
+    if (free === 0) this.#freeSince = undefined;
+    else this.#freeSince ??= now;
+    if (this.#freeSince !== undefined && now - this.#freeSince >= LEFT_MS)
+      for (const { number, draining, shards } of processes) {
+        const known = this.#absent.get(number);
+        if (number === own || draining || shards.length > 0 || known?.isOut === true) continue;
+        const times = (known?.times ?? 0) + 1;
+        this.#absent.set(number, { times, askAt: now + backoffMs(ASKED_AFTER, times), isOut: true });
+      }
+    return processes.filter(({ number }) => this.#absent.get(number)?.isOut !== true);
+  }
+
+  /** Those to be asked now if they work. */
+  toAsk(now: number): readonly number[] {
+    const due = [...this.#absent].filter(([, { isOut, askAt }]) => isOut && askAt <= now);
+    for (const [, one] of due) one.askAt = now + ASKED_AGAIN_MS;
+    return due.map(([number]) => number);
+  }
+
+  /** It works: shards are shared with it again, and it is left out for longer if it takes none. */
+  answered(number: number): void {
+    const known = this.#absent.get(number);
+    if (known !== undefined) known.isOut = false;
+  }
+}

@@ -1,0 +1,48 @@
+/** Among which processes shards are shared out: one that takes none while some are free is left out, and is not waited for twice. */
+import { expect, test } from "vitest";
+import { Takers, type Taker } from "../../src/runtime/takers.ts";
+
+const one = (number: number, shards: number, draining = false): Taker => ({
+  number,
+  draining,
+  shards: Array.from({ length: shards }, (_, shard) => shard),
+});
+const numbers = (takers: readonly Taker[]): readonly number[] => takers.map(({ number }) => number);
+
+test("a process that takes nothing while shards are free is left out, also when none is free any longer", () => {
+  const takers = new Takers();
+  const both = [one(1, 0), one(2, 512)];
+  expect(numbers(takers.among(both, 512, 2, 0))).toEqual([1, 2]);
+  expect(numbers(takers.among(both, 512, 2, 1_400))).toEqual([1, 2]);
+  expect(numbers(takers.among(both, 512, 2, 1_500))).toEqual([2]);
+  expect(numbers(takers.among([one(1, 0), one(2, 1_024)], 0, 2, 3_000))).toEqual([2]);
+});
+
+test("it is asked if it works, and shared with again once it answers; if it takes nothing then, it is asked later each time", () => {
+  const takers = new Takers();
+  const left = (now: number): void => {
+    takers.among([one(1, 0), one(2, 512)], 512, 2, now);
+    takers.among([one(1, 0), one(2, 512)], 512, 2, now + 1_500);
+    takers.among([one(1, 0), one(2, 1_024)], 0, 2, now + 1_600);
+  };
+  left(0);
+  expect([takers.toAsk(3_000), takers.toAsk(3_500), takers.toAsk(3_600)]).toEqual([[], [1], []]);
+  expect(takers.toAsk(8_500)).toEqual([1]); // it has not answered
+  takers.answered(1);
+  expect(numbers(takers.among([one(1, 0), one(2, 1_024)], 0, 2, 9_000))).toEqual([1, 2]);
+  left(10_000);
+  expect([takers.toAsk(15_000), takers.toAsk(15_500)]).toEqual([[], [1]]);
+  takers.answered(1);
+  // It works: what was known of it is forgotten.
+  takers.among([one(1, 512), one(2, 512)], 0, 2, 20_000);
+  left(30_000);
+  expect(takers.toAsk(33_500)).toEqual([1]);
+});
+
+test("one that is drained, or gone, or takes its first shards is none of them", () => {
+  const takers = new Takers();
+  const all = [one(1, 0, true), one(2, 1), one(3, 0)];
+  takers.among(all, 500, 3, 0);
+  expect(numbers(takers.among(all, 500, 3, 2_000))).toEqual([1, 2, 3]);
+  expect(takers.toAsk(1e9)).toEqual([]);
+});
