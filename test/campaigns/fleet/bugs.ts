@@ -39,11 +39,4 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     to: "purse.granted += 2 * granted;",
     tests: "test/store/postgres/guardian-money.test.ts",
   },
-  {
-    name: "a process that is stopped counts as gone",
-    file: "src/runtime/fleet.ts",
-    from: "mayLeaveElsewhere: () => silent.size > 0,",
-    to: "mayLeaveElsewhere: () => silent.size < 0,",
-    tests: "test/runtime/stopped-sender.test.ts",
-  },
 ];
