@@ -20,7 +20,7 @@ export interface PageOfAll {
   readonly list: string;
   /** Ids of its items, newest first. */
   readonly ids: readonly string[];
-  /** Those that are new to everyone here, if the list is known to be the same for all. */
+  /** Its items that are new to everyone here, if the list is known to be the same for all. */
   readonly news: readonly NetworkRecord[];
 }
 

@@ -25,7 +25,7 @@ export class Takers {
   readonly #absent = new Map<number, Absent>();
   #freeSince: number | undefined;
 
-  /** Those of the processes among which shards are shared out. `now` is of a monotonic clock. */
+  /** The processes among which shards are shared out. `now` is of a monotonic clock. */
   among<Process extends Taker>(processes: readonly Process[], free: number, own: number, now: number): readonly Process[] {
     for (const number of this.#absent.keys())
       if (!processes.some((one) => one.number === number && one.shards.length === 0)) this.#absent.delete(number);
@@ -41,7 +41,7 @@ export class Takers {
     return processes.filter(({ number }) => this.#absent.get(number)?.isOut !== true);
   }
 
-  /** Those to be asked now if they work. */
+  /** Numbers of processes to be asked now if they work. */
   toAsk(now: number): readonly number[] {
     const due = [...this.#absent].filter(([, { isOut, askAt }]) => isOut && askAt <= now);
     for (const [, one] of due) one.askAt = now + ASKED_AGAIN_MS;

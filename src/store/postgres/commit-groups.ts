@@ -169,16 +169,23 @@ export class CommitGroups {
 
   #placed(table: string, row: Row): Record<string, Cell | string> {
     const { shards, copy, holder } = this.#options;
-    const place = ROW_PLACES[table];
-    if (place === "all") return row;
-    if (place === "holder") {
-      const { one: _one, ...rest } = row;
-      return { holder, ...rest };
-    }
     const shard = shardOf(table, row, shards, (name, other) => copy.specialistOf(name, other));
-    if (shard === undefined) throw new Fatal("store_damaged", `the shard of a row of ${table} is unknown`);
-    return table === ACCOUNTS ? { shard, holder: shard === NO_SHARD ? holder : 0, ...row } : { shard, ...row };
+    const placed = placeRow(table, row, holder, shard);
+    if (placed === undefined) throw new Fatal("store_damaged", `the shard of a row of ${table} is unknown`);
+    return placed;
   }
+}
+
+/** The row as the table in PostgreSQL has it, with its shard or holder; undefined if it needs a shard, and has none. */
+export function placeRow(table: string, row: Row, holder: number, shard: number | undefined): Record<string, Cell | string> | undefined {
+  const place = ROW_PLACES[table];
+  if (place === "all") return row;
+  if (place === "holder") {
+    const { one: _one, ...rest } = row;
+    return { holder, ...rest };
+  }
+  if (shard === undefined) return undefined;
+  return table === ACCOUNTS ? { shard, holder: shard === NO_SHARD ? holder : 0, ...row } : { shard, ...row };
 }
 
 /** The table with a part of the Guardian's account for each holder. */
@@ -200,7 +207,8 @@ export function columnsOf({ name, columns, key }: TableShape): { readonly column
   }
 }
 
-function upsert(shape: TableShape, number: string): string {
+/** `number` is that of the parameter with the rows, as JSON. */
+export function upsert(shape: TableShape, number: string): string {
   const { columns, key } = columnsOf(shape);
   const rest = columns.filter((column) => !key.includes(column));
   const insert = `INSERT INTO @.${shape.name} (${columns.join(", ")}) SELECT ${columns.join(", ")} FROM json_populate_recordset(NULL::@.${shape.name}, $${number}::json)`;

@@ -5,12 +5,12 @@ import type { Row } from "../sqlite/columns.ts";
 import type { TableShape } from "../sqlite/row-changes.ts";
 import type { WholeFile } from "../sqlite/whole-file.ts";
 import { BLOCK } from "./blocks.ts";
-import { columnsOf, toJson } from "./commit-groups.ts";
+import { placeRow, toJson, upsert } from "./commit-groups.ts";
 import { noteServer } from "./holders.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { ALL_SHARDS, sessionTimes, takeShards } from "./ownership.ts";
 import { prepareServer, storeInUse, type PostgresStoreOptions } from "./postgres-store.ts";
-import { NO_SHARD, ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
+import { ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
 import { hashedShard, shardMap } from "./shard-map.ts";
 
 /** Rows of one statement. */
@@ -28,9 +28,9 @@ interface Filling {
 
 /**
  * Throws `Misconfigured` (`store_not_empty`) if the store was used already, and as
- * `openPostgresStore` does. Returns the number of rows.
+ * `openPostgresStore` does.
  */
-export async function fillServer(options: PostgresStoreOptions, whole: WholeFile): Promise<number> {
+export async function fillServer(options: PostgresStoreOptions, whole: WholeFile): Promise<void> {
   const { address, clock } = options;
   const { schema } = address;
   const connection = await prepareServer(options, sessionTimes(address.sessionTimeoutMs));
@@ -50,23 +50,23 @@ export async function fillServer(options: PostgresStoreOptions, whole: WholeFile
       clock.now(),
     ]);
     const placements = new Map(whole.sharers.flatMap((group) => group.map((handle) => [handle, hashedShard(group[0] ?? "")] as const)));
-    for (const [specialist, shard] of placements)
-      await q("INSERT INTO @.placement (specialist, shard) VALUES ($1, $2)", [specialist, shard]);
+    await q("INSERT INTO @.placement (specialist, shard) SELECT * FROM unnest($1::text[], $2::int[])", [
+      [...placements.keys()],
+      [...placements.values()],
+    ]);
     const shards = shardMap({ keys: new Map(), placements, copy: whole, home: 0 });
-    const rows = await fillTables({ connection, schema, whole, holder, shards });
+    await fillTables({ connection, schema, whole, holder, shards });
     await q("SELECT setval('@.fact_block', $1)", [Math.floor(whole.highest / BLOCK) + 1]);
     await q("UPDATE @.shard SET holder = $1, since = $2", [holder, clock.now()]);
     await noteServer(connection, schema, ALL_SHARDS);
     await q("COMMIT");
-    return rows;
   } finally {
     await connection.close(); // what was not committed is gone with it
   }
 }
 
-async function fillTables(filling: Filling): Promise<number> {
+async function fillTables(filling: Filling): Promise<void> {
   const { connection, schema, whole } = filling;
-  let all = 0;
   for (const shape of whole.shapes) {
     const { name } = shape;
     let batch: Row[] = [];
@@ -86,25 +86,14 @@ async function fillTables(filling: Filling): Promise<number> {
     const isPlaced = ROW_PLACES[name] !== "all" && ROW_PLACES[name] !== "holder";
     if (isPlaced && Number(stored?.["n"]) !== count)
       throw new Fatal("store_damaged", `${count} rows of ${name} were sent, and ${String(stored?.["n"])} are on the server`);
-    all += count;
   }
-  return all;
 }
 
 function insertion({ schema, holder, shards, whole }: Filling, shape: TableShape, rows: readonly Row[]) {
   const { name } = shape;
-  const { columns, key } = columnsOf(shape);
-  const placed = rows.map((row) => {
-    if (ROW_PLACES[name] === "all") return row;
-    if (ROW_PLACES[name] === "holder") return { ...row, holder };
-    const shard = shardOf(name, row, shards, whole.specialistOf) ?? shards.home; // a row whose event is pruned belongs to nobody
-    return { ...row, shard, holder: shard === NO_SHARD ? holder : 0 };
-  });
-  const set = columns.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`);
-  const text = `INSERT INTO ${schema}.${name} (${columns.join(", ")})
-    SELECT ${columns.join(", ")} FROM json_populate_recordset(NULL::${schema}.${name}, $1::json)`;
-  return {
-    text: ROW_PLACES[name] === "all" ? `${text} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${set.join(", ")}` : text,
-    values: [toJson(placed)],
-  };
+  // A row whose event is pruned belongs to nobody.
+  const placed = rows
+    .map((row) => placeRow(name, row, holder, shardOf(name, row, shards, whole.specialistOf) ?? shards.home))
+    .filter((row) => row !== undefined);
+  return { text: upsert(shape, "1").replaceAll("@", schema), values: [toJson(placed)] };
 }

@@ -29,9 +29,15 @@ export function openWholeFile(path: string): WholeFile {
     shapes,
     specialistOf: createOwners(db),
     holderOf: createHolders(db),
-    specialists: one("SELECT count(*) FROM specialist"),
-    highest: Math.max(0, ...numbered(shapes).map((table) => one(`SELECT max(seq) FROM main.${table}`))),
-    sharers: sharersOf(db),
+    get specialists() {
+      return one("SELECT count(*) FROM specialist");
+    },
+    get highest() {
+      return Math.max(0, ...numbered(shapes).map((table) => one(`SELECT max(seq) FROM main.${table}`)));
+    },
+    get sharers() {
+      return sharersOf(db);
+    },
     rows: (table) => db.prepare(`SELECT * FROM main.${table}`).iterate(),
     put(table, rows) {
       const shape = shapes.find(({ name }) => name === table);
