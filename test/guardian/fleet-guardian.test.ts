@@ -9,7 +9,7 @@ afterAll(() => server.stop());
 
 test(
   "a halt is answered while a process is stopped, holds for it too, and for one that begins later",
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   async (context) => {
     const store = await server.database();
     const lab = await fleetLab(context, { store, specialists: 8 });
@@ -37,8 +37,8 @@ test(
 
     const lifted = await lab.ask("halt", "--lift");
     expect(lifted.code).toBe(0);
-    await lab.answered(post, 20_000);
-    await lab.answered(late, 20_000);
+    await lab.answered(post, 60_000); // each reads its list when it is due
+    await lab.answered(late, 60_000);
     expect(lab.doubled()).toEqual([]);
     for (const process of [one, two, three]) process.kill("SIGTERM");
     for (const process of [one, two, three]) await process.ended;
