@@ -8,6 +8,9 @@ import { isObject, parseJson, type JsonObject } from "../../src/core/json.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const BIN = join(ROOT, "bin/retinue.js");
+/** A bug that is planted in this process is in those that it starts too. */
+const { RETINUE_PLANTED, NODE_OPTIONS } = process.env;
+const PLANTED = RETINUE_PLANTED === undefined ? {} : { RETINUE_PLANTED, NODE_OPTIONS };
 /** Lines shown of a process whose test failed. */
 const LAST_WORDS = 30;
 
@@ -58,7 +61,7 @@ export function start(
     ? spawn("npm", ["start", "--silent", "--", ...args, "--json"], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] })
     : spawn(program, words, {
         cwd,
-        env: { PATH: process.env["PATH"], ...env },
+        env: { PATH: process.env["PATH"], ...PLANTED, ...env },
         stdio: ["ignore", "pipe", "pipe"],
       });
   const said: JsonObject[] = [];

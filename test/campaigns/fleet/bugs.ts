@@ -39,4 +39,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     to: "purse.granted += 2 * granted;",
     tests: "test/store/postgres/guardian-money.test.ts",
   },
+  {
+    name: "a process that is stopped is taken for gone",
+    file: "src/runtime/fleet.ts",
+    from: "mayLeaveElsewhere: () => silent.size > 0,",
+    to: "mayLeaveElsewhere: () => false,",
+    tests: "test/runtime/stopped-sender.test.ts",
+  },
 ];
