@@ -1,7 +1,7 @@
 /** A real PostgreSQL on loopback, as it ships: fsync is on. It runs as an ordinary user, and ends with the process that started it. */
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -32,6 +32,10 @@ export interface PostgresServer {
   /** Starts it again on the same port. */
   resume(): Promise<void>;
   restart(mode: Shutdown): Promise<void>;
+  /** Makes a replica of now that gets nothing more. */
+  copy(): Promise<void>;
+  /** Crashes the server, and promotes the replica in its place: commits since the copy are lost. Its checkpoint takes as long as it runs. */
+  failOver(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
 }
@@ -74,7 +78,8 @@ export async function startPostgres(
   }
   const programs = programsOf(major);
   makeData(join(programs, "initdb"), folder, user);
-  const start = (port: number): Promise<ChildProcess> => startServer(join(programs, "postgres"), { folder, port, user, settings });
+  const start = (port: number, isReplica = false): Promise<ChildProcess> =>
+    startServer(join(programs, "postgres"), { folder, port, user, settings, isReplica });
   const first = await onFreePort(start).catch((error: unknown) => {
     rmSync(folder, { recursive: true });
     throw error;
@@ -82,9 +87,12 @@ export async function startPostgres(
   const { port } = first;
   let { keeper } = first;
   let databases = 0;
+  let checkpointer: number | undefined;
 
   const end = async (input: string): Promise<void> => {
     if (keeper.exitCode !== null || keeper.signalCode !== null) return;
+    if (checkpointer !== undefined) process.kill(checkpointer, "SIGCONT");
+    checkpointer = undefined;
     const ended = once(keeper, "exit");
     keeper.stdin?.end(input);
     await ended;
@@ -120,6 +128,25 @@ export async function startPostgres(
     async restart(mode) {
       await server.halt(mode);
       await server.resume();
+    },
+    async copy() {
+      const client = new Client({ connectionString: address("postgres") });
+      await client.connect();
+      try {
+        await copyData(client, folder, user);
+      } finally {
+        await client.end();
+      }
+    },
+    async failOver() {
+      await server.halt("immediate");
+      rmSync(join(folder, "data"), { recursive: true });
+      renameSync(join(folder, "replica"), join(folder, "data"));
+      keeper = await start(port, true);
+      const [row] = await run("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
+      checkpointer = Number(row?.["pid"]);
+      process.kill(checkpointer, "SIGSTOP");
+      await run("SELECT pg_promote()");
     },
     async stop() {
       await end("");
@@ -157,6 +184,32 @@ function makeData(initdb: string, folder: string, user: User): void {
   rmSync(passwordFile);
 }
 
+/** A copy as a replica begins with it. */
+async function copyData(client: Client, folder: string, user: User): Promise<void> {
+  const [data, replica] = [join(folder, "data"), join(folder, "replica")];
+  rmSync(replica, { recursive: true, force: true });
+  await client.query("SELECT pg_backup_start('replica', true)");
+  copyFiles(data, replica);
+  const { rows } = await client.query("SELECT labelfile FROM pg_backup_stop(false)");
+  rmSync(join(replica, "pg_wal"), { recursive: true });
+  copyFiles(join(data, "pg_wal"), join(replica, "pg_wal"));
+  rmSync(join(replica, "postmaster.pid"));
+  for (const [name, text] of [
+    ["backup_label", String(rows[0]?.labelfile)],
+    ["standby.signal", ""],
+  ] as const) {
+    writeFileSync(join(replica, name), text, { mode: 0o600 });
+    if (user.uid !== undefined) chownSync(join(replica, name), user.uid, user.gid);
+  }
+}
+
+/** Files that the server removes meanwhile are temporary. */
+function copyFiles(from: string, to: string): void {
+  const { status, stderr } = spawnSync("cp", ["-a", from, to], { encoding: "utf8", env: { PATH: process.env["PATH"], LC_ALL: "C" } });
+  const failures = stderr.split("\n").filter((line) => line !== "" && !line.includes("No such file or directory"));
+  if (status !== 0 && failures.length > 0) throw new Error(failures.join("\n"));
+}
+
 /** Another process may take the port between the look and the start. */
 async function onFreePort(
   start: (port: number) => Promise<ChildProcess>,
@@ -176,10 +229,12 @@ interface Start {
   readonly port: number;
   readonly user: User;
   readonly settings: Readonly<Record<string, string>>;
+  /** It has a copy of another server's data, and waits to be promoted. */
+  readonly isReplica: boolean;
 }
 
 /** Resolves when the server takes connections. Throws with its log if it ends before. */
-async function startServer(postgres: string, { folder, port, user, settings }: Start): Promise<ChildProcess> {
+async function startServer(postgres: string, { folder, port, user, settings, isReplica }: Start): Promise<ChildProcess> {
   const all = { port: String(port), listen_addresses: "127.0.0.1", unix_socket_directories: folder, ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const keeper = spawn("/bin/sh", ["-c", KEEPER, "keeper", folder, postgres, "-D", join(folder, "data"), ...flags], {
@@ -192,7 +247,7 @@ async function startServer(postgres: string, { folder, port, user, settings }: S
   const ready = Promise.withResolvers<ChildProcess>();
   createInterface({ input: keeper.stderr }).on("line", (line) => {
     if (lines.length < 100) lines.push(line);
-    if (line.includes("ready to accept connections")) ready.resolve(keeper);
+    if (line.includes(isReplica ? "ready to accept read-only connections" : "ready to accept connections")) ready.resolve(keeper);
   });
   keeper.once("exit", () => ready.reject(new Error(`PostgreSQL ended:\n${lines.join("\n")}`)));
   return ready.promise;

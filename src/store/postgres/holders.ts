@@ -17,8 +17,11 @@ export interface HolderGroup {
   readonly copiedAt: number | undefined;
 }
 
+/** The history that is written now. The control file has that of the last checkpoint, which is the old one just after a promotion. */
+const TIMELINE = "('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int";
+
 /** A promoted replica, or a restored backup, has another name: it may lack the last commits. */
-const SERVER_NAME = `(SELECT system_identifier FROM pg_control_system())::text || '/' || (SELECT timeline_id FROM pg_control_checkpoint())`;
+const SERVER_NAME = `(SELECT system_identifier FROM pg_control_system())::text || '/' || ${TIMELINE}`;
 
 /** A process is a loser of its shards until it is gone: what it had begun to send may leave while it is stopped, and when it wakes. */
 const LOSERS = `WITH living AS (SELECT l.objid::bigint AS number FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(PROCESS_LOCKS)}),

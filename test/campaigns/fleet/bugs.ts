@@ -46,4 +46,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     to: "mayLeaveElsewhere: () => false,",
     tests: "test/runtime/stopped-sender.test.ts",
   },
+  {
+    name: "a promoted replica is known by its last checkpoint",
+    file: "src/store/postgres/holders.ts",
+    from: 'const TIMELINE = "(',
+    to: 'const TIMELINE = "(SELECT timeline_id FROM pg_control_checkpoint())" || "(',
+    tests: "test/runtime/failover.test.ts",
+  },
 ];

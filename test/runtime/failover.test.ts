@@ -1,0 +1,38 @@
+/** A server that was replaced by its replica lacks the last commits: what they decided is not done a second time. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fleetLab } from "../harness/fleet-lab.ts";
+import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+
+let server: PostgresServer;
+beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
+afterAll(() => server.stop());
+
+test(
+  "answers whose commits were lost with the old server are found on the network, and not sent again",
+  { timeout: 150_000 },
+  async (context) => {
+    const lab = await fleetLab(context, { store: `${await server.database()}?session_timeout=2`, specialists: 4 });
+    const processes = [lab.run(), lab.run()];
+    for (const process of processes) await process.saying(({ type }) => type === "started");
+    await lab.answered(await lab.news("kept"), 60_000);
+    await server.copy();
+    await lab.answered(await lab.news("lost"), 60_000);
+    await server.failOver();
+    // The rows of the answers are gone.
+    const [row] = await server.run("SELECT count(*) FROM retinue.intent", "database_1");
+    expect(Number(row?.["count"])).toBe(lab.handles.length);
+    await lab.answered(await lab.news("later"), 60_000);
+    const events = async (): Promise<number> => {
+      const [found] = await server.run(
+        "SELECT count(*) FROM retinue.event e LEFT JOIN retinue.open o ON o.kind = 0 AND o.seq = e.seq WHERE o.seq IS NULL",
+        "database_1",
+      );
+      return Number(found?.["count"]);
+    };
+    // All three posts are dealt with by each.
+    await expect.poll(events, { timeout: 60_000 }).toBeGreaterThanOrEqual(3 * lab.handles.length);
+    expect(lab.doubled()).toEqual([]);
+    for (const process of processes) process.kill("SIGTERM");
+    for (const process of processes) expect((await process.ended).code).toBe(0);
+  },
+);
