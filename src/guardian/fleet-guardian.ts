@@ -179,8 +179,9 @@ function textIn(object: JsonObject, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Passes a delivery to the process that has its specialist. */
-export async function passOn({ fleet }: LaunchedFleet, handle: Handle, { headers, body, token }: RawDelivery): Promise<GateAnswer> {
+/** Passes a delivery to the process that has its specialist, or is about to have it. */
+export async function passOn({ fleet, runtime }: LaunchedFleet, handle: Handle, raw: RawDelivery): Promise<GateAnswer> {
+  const { headers, body, token } = raw;
   try {
     const { membership } = fleet;
     const shard = membership === undefined ? undefined : await membership.shardOf(handle);
@@ -190,7 +191,7 @@ export async function passOn({ fleet }: LaunchedFleet, handle: Handle, { headers
       await fleet.look(); // it may have changed hands
       owner = ownerNow();
     }
-    if (membership === undefined || owner === undefined) return COME_BACK;
+    if (membership === undefined || owner === undefined) return (await runtime.accept(handle, raw)) ?? COME_BACK;
     const delivery = { handle, headers, body: Buffer.from(body).toString("base64"), ...(token === undefined ? {} : { token }) };
     const answer = readAnswer(await membership.ask(owner, JSON.stringify({ do: "deliver", with: delivery }), ANSWER_MS));
     return isObject(answer) && typeof answer["status"] === "number" ? (answer as never) : COME_BACK;

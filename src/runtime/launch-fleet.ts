@@ -215,8 +215,13 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     fleet.partOf(handle)?.runtime.retire(handle);
   }
 
-  /** Takes a delivery for a specialist of this process; undefined if another one has it. */
+  /** Takes a delivery for a specialist of this process, also of a store that is being opened; undefined if it has not the specialist. */
   async accept(handle: Handle, delivery: RawDelivery): Promise<GateAnswer | undefined> {
+    if (this.#with.fleet.partOf(handle) === undefined) await this.#with.fleet.settled();
+    return this.#acceptNow(handle, delivery);
+  }
+
+  async #acceptNow(handle: Handle, delivery: RawDelivery): Promise<GateAnswer | undefined> {
     return this.#with.fleet.partOf(handle)?.runtime.webhooks?.accept(handle, delivery);
   }
 
@@ -253,7 +258,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
       clock,
       gate: {
         knows: (handle) => specialists.has(asHandle(handle)),
-        accept: async (handle, delivery) => (await this.accept(asHandle(handle), delivery)) ?? passOn(asHandle(handle), delivery),
+        accept: async (handle, delivery) => (await this.#acceptNow(asHandle(handle), delivery)) ?? passOn(asHandle(handle), delivery),
       },
       onError: (error) => log.error("the webhook receiver failed", { message: messageOf(error) }),
     });

@@ -34,7 +34,7 @@ export interface PostgresServer {
   restart(mode: Shutdown): Promise<void>;
   /** Makes a replica of now that gets nothing more. */
   copy(): Promise<void>;
-  /** Crashes the server, and promotes the replica in its place: commits since the copy are lost. Its checkpoint takes as long as it runs. */
+  /** Crashes the server, and promotes the replica in its place: commits since the copy are lost. Its checkpoint takes until the next copy. */
   failOver(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
@@ -89,10 +89,13 @@ export async function startPostgres(
   let databases = 0;
   let checkpointer: number | undefined;
 
-  const end = async (input: string): Promise<void> => {
-    if (keeper.exitCode !== null || keeper.signalCode !== null) return;
+  const resumeCheckpoints = (): void => {
     if (checkpointer !== undefined) process.kill(checkpointer, "SIGCONT");
     checkpointer = undefined;
+  };
+  const end = async (input: string): Promise<void> => {
+    if (keeper.exitCode !== null || keeper.signalCode !== null) return;
+    resumeCheckpoints();
     const ended = once(keeper, "exit");
     keeper.stdin?.end(input);
     await ended;
@@ -130,6 +133,7 @@ export async function startPostgres(
       await server.resume();
     },
     async copy() {
+      resumeCheckpoints();
       const client = new Client({ connectionString: address("postgres") });
       await client.connect();
       try {

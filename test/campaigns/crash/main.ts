@@ -17,7 +17,8 @@ if (process.argv.includes("--fleet-bugs")) {
   process.exit(plantAll() > 0 ? 1 : 0);
 }
 if (process.argv.includes("--fleet")) {
-  const { FAULTS, fleetCampaign } = await import("../fleet/campaign.ts");
+  const { fleetCampaign } = await import("../fleet/campaign.ts");
+  const { FAULTS } = await import("../fleet/processes.ts");
   const { values } = parseArgs({
     options: {
       fleet: { type: "boolean" },
@@ -25,7 +26,7 @@ if (process.argv.includes("--fleet")) {
       processes: { type: "string", default: "4" },
       specialists: { type: "string", default: "2000" },
       seed: { type: "string", default: "1" },
-      faults: { type: "string", default: FAULTS.join(",") },
+      faults: { type: "string" },
       major: { type: "string", default: "18" },
     },
   });
@@ -34,7 +35,7 @@ if (process.argv.includes("--fleet")) {
     processes: Number(values.processes),
     specialists: Number(values.specialists),
     seed: Number(values.seed),
-    faults: FAULTS.filter((fault) => values.faults.split(",").includes(fault)),
+    ...(values.faults === undefined ? {} : { deck: FAULTS.filter((fault) => values.faults?.split(",").includes(fault)) }),
     major: values.major === "15" ? 15 : 18,
     onRound: (round, fault) => void process.stderr.write(`${round} ${fault}\n`),
   });

@@ -1,0 +1,227 @@
+/** Several real processes on one real server, the faults that strike them, and the times until others have taken over. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import { seededRandom, type Random } from "../../../src/core/random.ts";
+import type { PostgresServer } from "../../harness/postgres.ts";
+
+export const FAULTS = ["kill", "stop", "freeze", "cut", "restart", "failover", "leave", "none"] as const;
+/** `stop` lasts longer than a session may be silent; `freeze` lasts for a minute of other faults. */
+export type Fault = (typeof FAULTS)[number];
+
+/** Those that no process is chosen for. */
+const SPARING: readonly Fault[] = ["none", "restart", "failover"];
+const ROOT = join(import.meta.dirname, "../../..");
+export const SESSION_TIMEOUT_S = 2;
+const LOOK_MS = 20;
+const FROZEN_MS = 60_000;
+
+/** What a specialist owed and did not do. */
+export interface Missing {
+  readonly handle: string;
+  /** A post or job. */
+  readonly item: string;
+  readonly at: number;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<void>;
+  said: string;
+  isFrozen: boolean;
+}
+
+/** The processes of a campaign, its server, and the faults that strike them. */
+export class Fleet {
+  readonly #size: number;
+  readonly #server: PostgresServer;
+  readonly #store: string;
+  readonly #baseUrl: string;
+  readonly #env: { readonly [name: string]: string };
+  readonly #folder: string;
+  readonly running = new Set<Running>();
+  readonly takeovers = new Map<Fault, number[]>();
+  /** Shards that nobody took over in time. */
+  unfinished = 0;
+  readonly #counting: Promise<void>[] = [];
+  readonly #cuts: Random;
+
+  constructor(
+    size: number,
+    seed: number,
+    parts: {
+      readonly server: PostgresServer;
+      readonly store: string;
+      readonly baseUrl: string;
+      readonly env: { readonly [name: string]: string };
+      readonly folder: string;
+    },
+  ) {
+    this.#size = size;
+    this.#cuts = seededRandom(`cuts ${seed}`);
+    this.#server = parts.server;
+    this.#store = parts.store;
+    this.#baseUrl = parts.baseUrl;
+    this.#env = parts.env;
+    this.#folder = parts.folder;
+  }
+
+  fill(): void {
+    while (this.running.size < this.#size) this.#start();
+  }
+
+  #start(): void {
+    const words = [
+      "run",
+      "--base-url",
+      this.#baseUrl,
+      "--set",
+      "b",
+      "--profile",
+      join(this.#folder, "quick.json"),
+      "--store",
+      this.#store,
+      "--json",
+    ];
+    const child = spawn(
+      process.execPath,
+      ["--max-semi-space-size=8", "--conditions=retinue-source", join(ROOT, "bin/retinue.js"), ...words],
+      {
+        cwd: this.#folder,
+        env: { PATH: process.env["PATH"], ...this.#env },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
+    const running: Running = { child, ended: new Promise((resolve) => child.on("close", () => resolve())), said: "", isFrozen: false };
+    const hear = (text: string): void => void (running.said = (running.said + text).slice(-20_000));
+    child.stdout.setEncoding("utf8").on("data", hear);
+    child.stderr.setEncoding("utf8").on("data", hear);
+    this.running.add(running);
+    void running.ended.then(() => this.running.delete(running));
+  }
+
+  /** `during` is called between a failover's copy and its crash: those commits are lost. */
+  async strike(fault: Fault, random: Random, during: () => Promise<void>): Promise<void> {
+    const running = [...this.running].filter(({ isFrozen }) => !isFrozen);
+    const victim = running[Math.floor(random.next() * running.length)];
+    if (victim === undefined) return;
+    const pid = victim.child.pid ?? 0;
+    const all = SPARING.includes(fault) ? [] : await this.#sessionsOf(pid);
+    // A connection may be lost alone, or with all the others.
+    const sessions = fault === "cut" && this.#cuts.next() < 0.5 ? all.slice(0, 1) : all;
+    const struckAt = performance.now();
+    switch (fault) {
+      case "kill":
+        victim.child.kill("SIGKILL");
+        await victim.ended;
+        return this.#count(fault, sessions, struckAt);
+      case "leave":
+        victim.child.kill("SIGTERM");
+        this.#count(fault, sessions, struckAt);
+        return victim.ended;
+      case "stop":
+        victim.child.kill("SIGSTOP");
+        this.#count(fault, sessions, struckAt);
+        await waited((SESSION_TIMEOUT_S + 2) * 1_000);
+        victim.child.kill("SIGCONT");
+        return;
+      case "freeze":
+        victim.isFrozen = true;
+        victim.child.kill("SIGSTOP");
+        this.#count(fault, sessions, struckAt);
+        return void this.#counting.push(
+          waited(FROZEN_MS).then(() => {
+            victim.child.kill("SIGCONT");
+            victim.isFrozen = false;
+          }),
+        );
+      case "cut":
+        await this.#run(`SELECT pg_terminate_backend(pid) FROM unnest(ARRAY[${sessions.join(",") || "0"}]) AS pid WHERE pid <> 0`);
+        return this.#count(fault, sessions, struckAt);
+      case "restart":
+        return this.#server.restart("immediate");
+      case "failover":
+        await this.#server.copy();
+        await during();
+        return this.#server.failOver();
+      case "none":
+    }
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.#counting);
+  }
+
+  /** Stores that were opened so far. */
+  async opened(): Promise<number> {
+    const [row] = await this.#run("SELECT max(number) AS most FROM retinue.holder");
+    return Number(row?.["most"] ?? 0);
+  }
+
+  /** The gaps in the lists that a specialist has reported, as spans of time. */
+  async gapsOf(handle: string): Promise<readonly { readonly since: number; readonly until: number }[]> {
+    const rows = await this.#run(
+      `SELECT (gap ->> 'since')::bigint AS since, (gap ->> 'until')::bigint AS until FROM retinue.source, json_array_elements(cursor::json -> 'gaps') AS gap
+        WHERE specialist = '${handle}' AND cursor LIKE '%"gaps":[%'`,
+    );
+    return rows.map(({ since, until }) => ({ since: Number(since), until: Number(until) }));
+  }
+
+  /** The event and the actions of a specialist on a post or job, as the server has them. */
+  async explain({ handle, item }: Missing): Promise<unknown> {
+    const events = await this.#run(
+      `SELECT e.seq, e.via, o.state AS open, (SELECT intents FROM retinue.run r WHERE r.event = e.seq) AS intents
+        FROM retinue.event e LEFT JOIN retinue.open o ON o.kind = 0 AND o.seq = e.seq WHERE e.specialist = '${handle}' AND e.id LIKE '%:${item}'`,
+    );
+    const intents = await this.#run(
+      `SELECT operation, state, code, message FROM retinue.intent WHERE specialist = '${handle}' AND target = '${item}'`,
+    );
+    return { handle, item, events, intents };
+  }
+
+  async end(): Promise<void> {
+    for (const { child } of this.running) child.kill("SIGTERM");
+    const all = [...this.running].map(({ ended }) => ended);
+    await Promise.race([Promise.all(all), waited(40_000)]);
+    for (const { child } of this.running) child.kill("SIGKILL");
+    await Promise.all(all);
+  }
+
+  #run(sql: string): ReturnType<PostgresServer["run"]> {
+    return this.#server.run(sql, new URL(this.#store).pathname.slice(1));
+  }
+
+  /** The sessions by which a process has shards. */
+  async #sessionsOf(pid: number): Promise<readonly number[]> {
+    const rows = await this.#run(
+      `SELECT DISTINCT l.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid JOIN retinue.process p ON a.application_name = 'retinue writer ' || p.number
+        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND p.name LIKE '%:${pid}'`,
+    ).catch(() => []); // the tables may not be there yet
+    return rows.map((row) => Number(row["pid"]));
+  }
+
+  /** Notes the time until every shard has a holder again, and none of these sessions. */
+  #count(fault: Fault, sessions: readonly number[], struckAt: number): void {
+    if (sessions.length === 0) return;
+    this.#counting.push(this.#watch(fault, sessions, struckAt));
+  }
+
+  async #watch(fault: Fault, sessions: readonly number[], struckAt: number): Promise<void> {
+    for (let looks = 0; looks < 2_000; looks++) {
+      const [row] = await this.#run(
+        `SELECT count(*) AS held, count(*) FILTER (WHERE pid = ANY(ARRAY[${sessions.join(",")}])) AS old FROM pg_locks
+          WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::bigint = (hashtext('retinue shards retinue')::bigint & 4294967295)`,
+      ).catch(() => []);
+      if (Number(row?.["held"]) === 1_024 && Number(row?.["old"]) === 0) {
+        const known = this.takeovers.get(fault) ?? [];
+        this.takeovers.set(fault, [...known, performance.now() - struckAt]);
+        return;
+      }
+      await waited(LOOK_MS);
+    }
+    this.unfinished++;
+  }
+}
+
+export function waited(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}
