@@ -4,7 +4,11 @@ import { Misconfigured } from "../../core/errors.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { TABLES } from "./migrations/0001-tables.ts";
 
-/** In order; a released one never changes. The number of applied ones is the schema's version. */
+/**
+ * In order; a released one never changes. The number of applied ones is the schema's version. Processes of the version before go on beside
+ * a migration, and take over from one another: it adds tables, and columns that may be empty, and nothing of it changes or goes until the
+ * migration after.
+ */
 const MIGRATIONS: readonly string[] = [TABLES];
 
 export const POSTGRES_SCHEMA_VERSION = MIGRATIONS.length;
@@ -19,10 +23,14 @@ export async function migratePostgres(connection: PostgresConnection, schema: st
     await run(`CREATE TABLE IF NOT EXISTS ${schema}.migration (number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`);
     const [row] = await run(`SELECT coalesce(max(number), 0) AS version FROM ${schema}.migration`);
     const version = Number(row?.["version"]);
-    if (version > POSTGRES_SCHEMA_VERSION)
-      throw new Misconfigured("store_newer", `the store has schema ${version}; this version of Retinue knows ${POSTGRES_SCHEMA_VERSION}`, {
-        hint: "upgrade Retinue, or name another schema in the address",
-      });
+    if (version > POSTGRES_SCHEMA_VERSION + 1)
+      throw new Misconfigured(
+        "store_newer",
+        `the store has schema ${version}; this version of Retinue works with ${POSTGRES_SCHEMA_VERSION}, and beside ${POSTGRES_SCHEMA_VERSION + 1}`,
+        {
+          hint: "upgrade Retinue, or name another schema in the address",
+        },
+      );
     await run(`SET LOCAL search_path = ${schema}`);
     for (const [i, text] of MIGRATIONS.entries())
       if (i >= version) {
