@@ -2,6 +2,7 @@
 import type { Profile } from "../contract/profile/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { DAY, SECOND } from "../core/units.ts";
+import { PRUNE_BATCH } from "../limits/row-lifetimes.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Retention } from "../store/history.ts";
@@ -24,13 +25,18 @@ export interface Pruning {
   readonly retention: Retention;
 }
 
-/** Deletes a bounded number of rows now and every ten minutes; stores the time, and rolls facts up, in between; until the signal. */
+/**
+ * Deletes a bounded number of rows now and every ten minutes, and every second while there are many; stores the time, and rolls facts up, in
+ * between; until the signal.
+ */
 export async function keepPruned({ store, clock, profile, members, retention }: Pruning, stopping: AbortSignal): Promise<void> {
+  let areMore = false;
   for (let beat = 0; !stopping.aborted; beat++) {
     await store.passTime(clock.now());
     while (!stopping.aborted && (await store.rollUp())) continue;
-    if (beat % BEATS_A_PRUNE === 0) await store.prune(clock.now(), neededRetention(retention, members(), profile));
-    await sleep(clock, BEAT_MS, stopping);
+    if (areMore || beat % BEATS_A_PRUNE === 0)
+      areMore = (await store.prune(clock.now(), neededRetention(retention, members(), profile))) >= PRUNE_BATCH;
+    await sleep(clock, areMore ? SECOND : BEAT_MS, stopping);
   }
 }
 

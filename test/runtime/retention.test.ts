@@ -104,6 +104,31 @@ test("facts are rolled up every half minute, once there are enough of them", asy
   await on(keeping);
 });
 
+test("a backlog goes within seconds, and not within days", async () => {
+  const { clock: time, store, on } = desk();
+  const old = time.now() - 40 * DAY;
+  const event = (n: number) =>
+    ({ specialist: SCOUT, id: asEventId(`post.created:${n}`), kind: "post.created", payload: {}, via: "poll", hops: 0 }) as const;
+  await on(store.putEvents({ events: Array.from({ length: 5_000 }, (_, n) => event(n)) }, old));
+  for (let claimed = store.claimEvents(SCOUT, old, 1_000); claimed.length > 0; claimed = store.claimEvents(SCOUT, old, 1_000))
+    for (const { seq } of claimed)
+      store.finishRun({
+        seq,
+        specialist: SCOUT,
+        now: old,
+        intents: [],
+        caps: DEFAULT_BRAKES,
+        brake: () => undefined,
+        report: () => undefined,
+      });
+  const stopping = new AbortController();
+  const keeping = keepPruned({ store, clock: time, profile, members: () => [], retention: DEFAULT_RETENTION }, stopping.signal);
+  await time.advance(10 * SECOND);
+  expect((await on(store.reads.timeline({ specialist: SCOUT, limit: 1 }))).total).toBe(0);
+  stopping.abort();
+  await on(keeping);
+});
+
 test("the config file's retention is what a running project keeps", async () => {
   const cwd = mkdtempSync(join(tmpdir(), "retention-"));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));

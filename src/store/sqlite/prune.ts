@@ -1,17 +1,14 @@
 /** Deletes facts and rows past their retention, a bounded number at a time. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { HOUR } from "../../core/units.ts";
-import { APPROVALS_KEPT_MS } from "../../limits/row-lifetimes.ts";
+import { APPROVALS_KEPT_MS, PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
 import { FINAL } from "../../outbox/intent.ts";
 import type { Retention } from "../history.ts";
 import { OPEN } from "./fold.ts";
 import { sqlStates } from "./intent-states.ts";
 import { ROLLED } from "./roll-up.ts";
 
-/** Rows read of each table in one go, so that no commit is long. */
-const PRUNE_BATCH = 1_000;
-
-/** A table whose oldest row is too young is looked at again after this time: rows from before a clock was set back may follow. */
+/** From the start of a walk through a table to the next one. */
 const LOOK_AGAIN_MS = HOUR;
 
 /** Inside a transaction the caller owns, after a fold. */
@@ -45,24 +42,27 @@ export function createPrune(db: DatabaseSync): (now: number, retention: Retentio
   };
 }
 
-/** Walks a table from its oldest row, a batch at a time, up to the first batch that is too young. Skips rows that have to stay. */
+/**
+ * Walks a table from its oldest row, a batch at a time, up to the first batch that is too young; then again from the start, later. Skips rows
+ * that have to stay.
+ */
 function sweep(batch: StatementSync, remove: StatementSync): (before: number) => number {
   let from = 0;
-  let looked = { before: Number.NEGATIVE_INFINITY, oldest: Number.NEGATIVE_INFINITY };
+  let startedAt = Number.NEGATIVE_INFINITY;
+  /** Removes of the next batch; undefined at the end. */
+  const step = (before: number): number | undefined => {
+    const { last, oldest } = batch.get(from) ?? {};
+    const isOld = typeof last === "number" && (oldest === null || Number(oldest) < before);
+    if (!isOld) return void (from = 0);
+    const { changes } = remove.run(from, last, before);
+    from = last;
+    return Number(changes);
+  };
   return (before) => {
-    if (before < looked.oldest && Math.abs(before - looked.before) < LOOK_AGAIN_MS) return 0;
-    for (;;) {
-      const { last, oldest } = batch.get(from) ?? {};
-      if (typeof last === "number" && (oldest === null || Number(oldest) < before)) {
-        const { changes } = remove.run(from, last, before);
-        from = last;
-        return Number(changes);
-      }
-      if (from === 0) {
-        if (typeof oldest === "number") looked = { before, oldest };
-        return 0;
-      }
-      from = 0; // from the start again, once
-    }
+    const removed = from === 0 ? undefined : step(before);
+    if (removed !== undefined) return removed;
+    if (Math.abs(before - startedAt) < LOOK_AGAIN_MS) return 0;
+    startedAt = before;
+    return step(before) ?? 0;
   };
 }
