@@ -5,7 +5,7 @@ import type { TableShape } from "../sqlite/row-changes.ts";
 import type { WorkingCopy } from "../sqlite/working-copy.ts";
 import { columnsOf } from "./commit-groups.ts";
 import type { HolderGroup } from "./holders.ts";
-import type { PostgresConnection, Statement } from "./open-connection.ts";
+import type { PostgresConnection, PostgresRow, Statement } from "./open-connection.ts";
 import { SHARDS } from "./ownership.ts";
 import { NO_SHARD, ROW_PLACES } from "./row-places.ts";
 
@@ -28,25 +28,62 @@ export interface Places {
   readonly hasHolds: boolean;
 }
 
+/** Rows that come in one answer: however many a table has, few are in memory at once. */
+const BATCH = 4_096;
+
+/** Reads every table in one transaction, all at once: a table of few rows costs no round trip of its own. */
 export async function loadRows(connection: PostgresConnection, loading: Loading): Promise<Places> {
   const { copy, schema } = loading;
   const keys = new Map<KeyId, number>();
   let hasHolds = false;
   // Counts of intents are rows of their own, written over those that the intents' rows make.
-  for (const shape of copy.shapes.toSorted((a, b) => Number(a.name === "intent_count") - Number(b.name === "intent_count"))) {
+  const shapes = copy.shapes.toSorted((a, b) => Number(a.name === "intent_count") - Number(b.name === "intent_count"));
+  const begun = connection.query({ text: "BEGIN" });
+  const tables = shapes.map((shape) => ({ shape, batches: openBatches(connection, shape.name, statementFor(shape, loading)) }));
+  await begun;
+  for (const { shape, batches } of tables) {
     const { name } = shape;
-    const rows = await connection.query(statementFor(shape, loading));
-    if (name === "quota_key") for (const row of rows) keys.set(String(row["key_id"]) as KeyId, Number(row["shard"]));
-    if (name === "hold") hasHolds = rows.some(({ state }) => state === "open");
     const own = ROW_PLACES[name] === "holder";
-    copy.load(
-      name,
-      rows.map((row) => (own ? { one: 1, ...row } : row) as Row),
-    );
+    for await (const rows of batches) {
+      if (name === "quota_key") for (const row of rows) keys.set(String(row["key_id"]) as KeyId, Number(row["shard"]));
+      if (name === "hold") hasHolds ||= rows.some(({ state }) => state === "open");
+      copy.load(
+        name,
+        rows.map((row) => (own ? { one: 1, ...row } : row) as Row),
+      );
+    }
     if (name === "spend_row" && loading.holder !== undefined) copy.load(name, await guardianRows(connection, loading));
   }
   const placed = await connection.query({ text: `SELECT specialist, shard FROM ${schema}.placement` });
+  await connection.query({ text: "COMMIT" });
   return { keys, placements: new Map(placed.map((row) => [String(row["specialist"]) as Handle, Number(row["shard"])])), hasHolds };
+}
+
+/** Asks for the first rows at once, and for further ones while those before are taken in. */
+function openBatches(connection: PostgresConnection, table: string, { text, values }: Statement): AsyncIterable<readonly PostgresRow[]> {
+  const cursor = `load_${table}`;
+  const ask = (): Promise<readonly PostgresRow[]> => {
+    const rows = connection.query({ text: `FETCH ${BATCH} FROM ${cursor}` });
+    rows.catch(() => undefined); // who waits for it is told
+    return rows;
+  };
+  const declared = connection.query({
+    text: `DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`,
+    ...(values === undefined ? {} : { values }),
+  });
+  const first = Promise.all([declared, ask()]);
+  first.catch(() => undefined);
+  return {
+    async *[Symbol.asyncIterator]() {
+      let [, rows] = await first;
+      while (rows.length === BATCH) {
+        const next = ask();
+        yield rows;
+        rows = await next;
+      }
+      yield rows;
+    },
+  };
 }
 
 function statementFor(shape: TableShape, { schema, group, holder }: Loading): Statement {
