@@ -121,8 +121,8 @@ async function ask(
     );
   } catch (error) {
     if (!isStop || !isRetinueError(error) || error.code !== "process_silent") throw error;
-    await membership.endSessions(process);
-    return { message: `${process.name} did not answer: its sessions are ended, so that it sends nothing`, inFlight: [] };
+    const inFlight = await membership.endSessions(process);
+    return { message: `${process.name} did not answer: its sessions are ended, so that it begins nothing more`, inFlight };
   }
 }
 

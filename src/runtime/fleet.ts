@@ -47,6 +47,8 @@ const SETTLE_MS = 1.5 * SECOND;
 /** A process has few stores: each is a working copy and a connection. */
 const MOST_PARTS = 4;
 const AGAIN_MS = SECOND;
+/** A look at all locks, although no session has come or gone. */
+const LOOKED_ANYWAY_MS = 10 * SECOND;
 
 /** A question that every running process answers. */
 const HELLO = JSON.stringify({ do: "hello" });
@@ -63,6 +65,7 @@ export class Fleet {
   #wake = new AbortController();
   #members = "";
   #changedAt = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
   readonly #takers = new Takers();
   #opening: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
@@ -203,13 +206,15 @@ export class Fleet {
     const { clock, log } = this.#with.options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await sleep(clock, SECOND, this.#wake.signal);
+      const wake = this.#wake.signal;
+      await sleep(clock, SECOND, wake);
+      const isTold = wake.aborted;
       this.#wake = new AbortController();
       if (signal.aborted) return;
       try {
         if (this.#isSessionLost) await this.#leave();
         if (this.#membership === undefined) await this.#join();
-        await this.#look();
+        if (isTold || !this.#isQuiet() || (await this.#membership?.hasChanged()) === true) await this.#look();
         this.#trouble = undefined;
       } catch (error) {
         const message = messageOf(error);
@@ -234,6 +239,7 @@ export class Fleet {
   async #look(): Promise<Recovered | undefined> {
     const membership = this.#membership;
     if (membership === undefined) return undefined;
+    this.#lookedAt = this.#with.options.clock.monotonic();
     this.#view = await membership.look();
     const { processes, free } = this.#view;
     this.#noteMembers(processes);
@@ -248,6 +254,13 @@ export class Fleet {
     const given = owned > share ? chooseToGive(this.parts, owned - share) : this.#tooMany();
     for (const part of given) void this.#end(part).then(() => membership.notify().catch(() => undefined));
     return undefined;
+  }
+
+  /** Every shard has its place, and nobody is waited for. */
+  #isQuiet(): boolean {
+    const isRecent = this.#with.options.clock.monotonic() - this.#lookedAt < LOOKED_ANYWAY_MS;
+    const isEven = this.#view.free.length === 0 && this.#ending.size === 0 && this.#isSettled() && this.#trouble === undefined;
+    return isRecent && isEven && [...this.#parts].every(({ silent }) => silent.size === 0);
   }
 
   /** A process that is gone, or answers, sends nothing more of what it has lost. */

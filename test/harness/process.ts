@@ -10,7 +10,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const BIN = join(ROOT, "bin/retinue.js");
 /** A bug that is planted in this process is in those that it starts too. */
 const { RETINUE_PLANTED, NODE_OPTIONS } = process.env;
-const PLANTED = RETINUE_PLANTED === undefined ? {} : { RETINUE_PLANTED, NODE_OPTIONS };
+export const PLANTED: { readonly [name: string]: string | undefined } =
+  RETINUE_PLANTED === undefined ? {} : { RETINUE_PLANTED, NODE_OPTIONS };
 /** Lines shown of a process whose test failed. */
 const LAST_WORDS = 30;
 

@@ -16,6 +16,7 @@ import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
 import { hashedShard } from "./shard-map.ts";
 import { asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS, SHARDS, writerPurpose } from "./ownership.ts";
+import { openWrites, type OpenWrite } from "./open-writes.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
 
 /** A living process. */
@@ -46,7 +47,7 @@ export interface MembershipOptions {
   readonly handles: readonly Handle[] | undefined;
   /** For the salt of a new store. */
   readonly newSalt: () => string;
-  /** Called when something may have changed, or has come. */
+  /** Called when a process says that something has changed. */
   readonly onNotice?: () => void;
   /** Answers a request of another process; undefined where nobody waits for an answer. Never rejects. */
   readonly answer?: (body: string) => Promise<string | undefined>;
@@ -73,6 +74,7 @@ export class Membership {
   readonly #answering = new Set<number>();
   #timer: Timer | undefined;
   #looks = 0;
+  #sessions: string | undefined;
   #closed = false;
 
   private constructor(connection: PostgresConnection, number: number, options: MembershipOptions) {
@@ -129,6 +131,15 @@ export class Membership {
       free: Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => !taken.has(shard)),
       serverNow: Number(row?.["now"]),
     };
+  }
+
+  /** True if sessions of Retinue have come or gone since the last call: shards change hands with their sessions. Cheaper than a look. */
+  async hasChanged(): Promise<boolean> {
+    const [row] = await this.#query(SESSIONS, []);
+    const sessions = String(row?.["sessions"]);
+    const is = sessions !== this.#sessions;
+    this.#sessions = sessions;
+    return is;
   }
 
   /** Of these shards, those with a specialist that this process cannot run, and another living one can. */
@@ -228,13 +239,17 @@ export class Membership {
     );
   }
 
-  /** Ends the sessions by which a process has shards: nothing that it decides from then on can be stored. Resolves when they are ended. */
-  async endSessions({ number }: FleetProcess): Promise<void> {
+  /**
+   * Ends the sessions by which a process has shards: nothing that it decides from then on can be stored. Resolves when they are ended, with
+   * what it had under way.
+   */
+  async endSessions({ number, shards }: FleetProcess): Promise<readonly OpenWrite[]> {
     await this.#query(
       `SELECT pg_terminate_backend(l.pid, 2000) FROM (SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) l
         JOIN pg_stat_activity a ON a.pid = l.pid WHERE a.application_name = $2`,
       [this.#options.address.schema, `retinue ${writerPurpose(number)}`],
     );
+    return openWrites(this.#connection, this.#options.address.schema, shards);
   }
 
   /** Stores a halt, for processes that begin later. */
@@ -284,7 +299,6 @@ export class Membership {
     if (this.#closed) return;
     this.#timer = this.#options.clock.after(LOOK_MS, () => {
       this.#arm();
-      this.#options.onNotice?.();
       if (++this.#looks % LOOKS_A_RECEIPT === 0) void this.#receive();
       if (this.#asked.size > 0) void this.#collect();
     });
@@ -345,6 +359,9 @@ export class Membership {
 function channelOf(schema: string): string {
   return `retinue ${schema}`;
 }
+
+const SESSIONS = `SELECT string_agg(pid::text, ' ' ORDER BY pid) AS sessions FROM pg_stat_activity
+  WHERE application_name LIKE 'retinue %' AND datname = current_database()`;
 
 const LOOK = `WITH held AS MATERIALIZED (
     SELECT l.pid, l.objid::bigint AS object, l.classid::bigint = ${asOid(SHARD_LOCKS)} AS shard FROM ${LOCKS}

@@ -1,16 +1,38 @@
 /**
  * `npm run halts -- [halts] [seed] [rounds]`: how long a halt takes with every socket full, what it lists, and what came after it; then as
  * many rounds on disks that are full or read-only when the halt is given (Linux, as root).
+ * `npm run halts -- --fleet [halts] [seed] [processes]`: halts of several processes on one server, some of them stopped.
  */
 import { loadavg } from "node:os";
 import { canMake, type Breakdown } from "../../harness/small-disk.ts";
 import { diskHalts } from "./disk-halts.ts";
+import { fleetHalts, type FleetHalt } from "./fleet-halts.ts";
 import { halts } from "./halts.ts";
 
 const ACKNOWLEDGED_MS = 1_000;
 
 const DISKS: readonly Breakdown[] = ["full", "read-only"];
 
+if (process.argv[2] === "--fleet") {
+  const [, , , count = "40", seed = "1", processes = "8"] = process.argv;
+  const told = (one: FleetHalt): string => `${one.kind}, ${one.inFlight} in flight: ${one.tookMs.toFixed(0)} ms`;
+  const found = await fleetHalts({
+    processes: Number(processes),
+    halts: Number(count),
+    seed: Number(seed),
+    onHalt: (one) => void process.stderr.write(`${told(one)}${one.mistakes.map((mistake) => `\n  ${mistake}`).join("")}\n`),
+  });
+  const wrong = [...found.mistakes, ...found.halts.flatMap((one) => one.mistakes)];
+  for (const kind of ["busy", "stopped"] as const) {
+    const took = found.halts.filter((one) => one.kind === kind).map(({ tookMs }) => tookMs);
+    if (took.length > 0)
+      process.stdout.write(
+        `${kind}: ${took.length} halts, answered in ${quantile(took, 0.5).toFixed(0)} ms p50, ${Math.max(...took).toFixed(0)} ms at most\n`,
+      );
+  }
+  process.stdout.write(`${found.effects} writes took effect; ${wrong.length} mistakes\n`);
+  process.exit(wrong.length === 0 ? 0 : 1);
+}
 const [count = "100", seed = "1", rounds = "24"] = process.argv.slice(2);
 const report = await halts({
   halts: Number(count),

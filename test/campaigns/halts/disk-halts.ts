@@ -67,7 +67,7 @@ async function oneRound(kind: Breakdown, when: DiskHalt["when"], freed: boolean,
   const disk = await openSmallDisk(root, kind);
   const network = createLocalNetwork({ clock: systemClock(), random: random.fork("network") });
   const gate = await openGate(network);
-  const store = join(disk.path, "store.sqlite");
+  const store = `sqlite:${join(disk.path, "store.sqlite")}`;
   const stage: Stage = { root, store, network, gate, disk, keys: writeProject(network, root), logged: [], halted: new Set() };
   const life = begin(stage);
   try {

@@ -55,7 +55,8 @@ interface Stage {
 export async function halts({ halts: count, seed, onHalt }: HaltsOptions): Promise<HaltsReport> {
   const random = seededRandom(seed);
   const root = mkdtempSync(join(tmpdir(), "retinue-halts-"));
-  const store = join(root, "store.sqlite");
+  const file = join(root, "store.sqlite");
+  const store = `sqlite:${file}`;
   const network = createLocalNetwork({ clock: systemClock(), random: random.fork("network") });
   const gate = await openGate(network);
   const told = new Set<string>();
@@ -66,7 +67,7 @@ export async function halts({ halts: count, seed, onHalt }: HaltsOptions): Promi
   const life = startWriters({ root, store, baseUrl: gate.baseUrl, keys: writeProject(network, root), onHalted });
   try {
     await Promise.race([gate.until(() => gate.came.length >= CONNECTIONS), life.tooEarly]);
-    const control = await connectControl(store, systemClock());
+    const control = await connectControl(file, systemClock());
     if (control === undefined) throw new Error("the process cannot be asked");
     const stage: Stage = { root, store, network, gate, control, random, told };
     const done: Halt[] = [];
@@ -82,7 +83,7 @@ export async function halts({ halts: count, seed, onHalt }: HaltsOptions): Promi
     life.child.kill("SIGTERM");
     await life.ended;
     const effects = network.truth.effects({ operation: "posts.create" });
-    return { halts: done, effects: effects.length, mistakes: [...doubled(network), ...admittedWhile(store, stopped)] };
+    return { halts: done, effects: effects.length, mistakes: [...doubled(network), ...admittedWhile(file, stopped)] };
   } finally {
     life.child.kill("SIGKILL");
     await life.ended;
@@ -157,8 +158,8 @@ async function command(stage: Stage): Promise<ReadonlySet<string>> {
 const CLOCKS_APART_MS = 2;
 
 /** Rows that say a write was admitted while writing was stopped. */
-function admittedWhile(store: string, spans: readonly Span[]): readonly string[] {
-  const db = new DatabaseSync(store, { readOnly: true });
+function admittedWhile(file: string, spans: readonly Span[]): readonly string[] {
+  const db = new DatabaseSync(file, { readOnly: true });
   try {
     const within = db.prepare("SELECT count(*) AS writes FROM attempt WHERE intent IS NOT NULL AND at > ? AND at < ?");
     return spans.flatMap(({ from, until }) => {

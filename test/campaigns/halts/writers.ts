@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { CONNECTIONS } from "../../../src/client/transport.ts";
 import { isObject, parseJson, type JsonObject } from "../../../src/core/json.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
-import { textIn } from "../../harness/process.ts";
+import { PLANTED, textIn } from "../../harness/process.ts";
 
 const BIN = join(import.meta.dirname, "../../../bin/retinue.js");
 /** As many as there are sockets, since one specialist's pass ends before its next begins. */
@@ -35,6 +35,7 @@ export default defineSpecialist({
 export interface WritersOptions {
   /** The folder of the project. */
   readonly root: string;
+  /** Its address. */
   readonly store: string;
   readonly baseUrl: string;
   readonly keys: Record<string, string>;
@@ -55,12 +56,12 @@ export interface Writers {
 }
 
 /** Writes the project, and gives each writer an account. Returns the variables with their keys. */
-export function writeProject(network: LocalNetwork, root: string): Record<string, string> {
+export function writeProject(network: LocalNetwork, root: string, specialists = SPECIALISTS): Record<string, string> {
   mkdirSync(join(root, "agents"));
   // No spacing: with it a key has two requests at a time, which is another bound.
   writeFileSync(join(root, "retinue.config.json"), JSON.stringify({ spacing: 0 }));
   return Object.fromEntries(
-    Array.from({ length: SPECIALISTS }, (_, i) => {
+    Array.from({ length: specialists }, (_, i) => {
       const handle = handleOf(i);
       writeFileSync(join(root, "agents", `${handle}.ts`), definition(handle));
       return [`RETINUE_KEY_${handle.toUpperCase().replace("-", "_")}`, network.provision({ handle, tier: "pro", set: "b" }).key];
@@ -69,9 +70,13 @@ export function writeProject(network: LocalNetwork, root: string): Record<string
 }
 
 export function startWriters({ root, store, baseUrl, keys, under = [], onHalted, onLog }: WritersOptions): Writers {
-  const words = ["run", "--json", "--base-url", baseUrl, "--set", "b", "--store", `sqlite:${store}`];
+  const words = ["run", "--json", "--base-url", baseUrl, "--set", "b", "--store", store];
   const [program = "", ...args] = [...under, process.execPath, "--conditions=retinue-source", BIN, ...words];
-  const child = spawn(program, args, { cwd: root, env: { PATH: process.env["PATH"], ...keys }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, args, {
+    cwd: root,
+    env: { PATH: process.env["PATH"], ...PLANTED, ...keys },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let stdout = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
   const ended = new Promise<number | null>((resolve) => void child.once("close", (code) => resolve(code)));
@@ -105,6 +110,11 @@ export async function haltByCommand(place: Place): Promise<HaltAnswer> {
   return { code, inFlight: idsOf(Array.isArray(inFlight) ? inFlight : []), error: isObject(error) ? textIn(error, "code") : undefined };
 }
 
+export async function liftByCommand(place: Place): Promise<void> {
+  const { code } = await command(place, ["halt", "--lift"]);
+  if (code !== 0) throw new Error(`the lift ended with ${code}`);
+}
+
 /** True if the store has a halt. */
 export async function isHalted(place: Place): Promise<boolean> {
   const { said } = await command(place, ["status"]);
@@ -115,9 +125,9 @@ async function command(
   { root, store, under = [] }: Place,
   words: readonly string[],
 ): Promise<{ readonly code: number | null; readonly said: JsonObject }> {
-  const all = [...under, process.execPath, "--conditions=retinue-source", BIN, ...words, "--json", "--store", `sqlite:${store}`];
+  const all = [...under, process.execPath, "--conditions=retinue-source", BIN, ...words, "--json", "--store", store];
   const [program = "", ...args] = all;
-  const child = spawn(program, args, { cwd: root, env: { PATH: process.env["PATH"] }, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, args, { cwd: root, env: { PATH: process.env["PATH"], ...PLANTED }, stdio: ["ignore", "pipe", "inherit"] });
   let stdout = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
   const code = await new Promise<number | null>((resolve) => void child.once("close", (ended) => resolve(ended)));
