@@ -74,9 +74,15 @@ async function openStatus({ config, guardianOf, runtime }: SurfaceOptions): Prom
 async function openControl({ config, guardianOf, announcer, log, onStop }: SurfaceOptions): Promise<Control | undefined> {
   const file = storeFile(config.store);
   // Of several processes in one folder, the first one serves: all know of each other by the server.
-  if (file === ":memory:" || (config.store.kind === "postgres" && (await isServed(file, systemClock())))) return undefined;
+  const isOthers = async (): Promise<boolean> => config.store.kind === "postgres" && (await isServed(file, systemClock()));
+  if (file === ":memory:" || (await isOthers())) return undefined;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 }); // no store has made it yet where a process begins without one
-  return serveControl({ path: controlPath(file), guardianOf, announcer, log, onStop });
+  try {
+    return await serveControl({ path: controlPath(file), guardianOf, announcer, log, onStop });
+  } catch (error) {
+    if (await isOthers()) return undefined; // it began at the same moment
+    throw error;
+  }
 }
 
 /** Loaded only where there is an SDK for traces, or a target of alerts. */
