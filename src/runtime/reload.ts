@@ -42,8 +42,8 @@ export interface ReloadingOptions {
 const CHECK_MS = { watched: 10 * SECOND, unwatched: 2 * SECOND };
 /** The same where a person waits. `.env` is beside the definitions, and so is watched too. */
 const HASTY_CHECK_MS = { watched: 10 * SECOND, unwatched: SECOND / 10 };
-/** Largest share of the time spent on checks, by default and where a person waits: a slow folder is checked less often. */
-const LOOKING_SHARE = { usual: 0.02, hasty: 0.2 };
+/** Largest share of the time spent on checks: a slow folder is checked less often, and seldom unasked if the system reports changes. */
+const LOOKING_SHARE = { unasked: 0.003, usual: 0.02, hasty: 0.2 };
 /** A file that is still being written changes again within this time. */
 const SETTLE_MS = { usual: 300, hasty: 40 };
 const MAX_SETTLES = 20;
@@ -63,7 +63,6 @@ interface State {
 /** Runs until `signal` is aborted. Never throws. */
 export async function keepReloading(options: ReloadingOptions, signal: AbortSignal): Promise<void> {
   const { config, clock, isHasty = false } = options;
-  const share = isHasty ? LOOKING_SHARE.hasty : LOOKING_SHARE.usual;
   const root = await realpath(config.agents); // the loader names its files by real path
   const running = options.roster.definitions.map((one): [Handle, Running] => [one.specialist.handle, runningOf(one)]);
   const state: State = { root, running: new Map(running) };
@@ -87,11 +86,12 @@ export async function keepReloading(options: ReloadingOptions, signal: AbortSign
         seen = new Map([...settled, ...options.loader.files()]);
         continue; // the files may have changed meanwhile
       }
-      await sleep(clock, took / share, signal);
+      await sleep(clock, took / (isHasty ? LOOKING_SHARE.hasty : LOOKING_SHARE.usual), signal);
       if (signal.aborted) return;
       const forget = onAbort(signal, () => wake.abort());
       const checkMs = isHasty ? HASTY_CHECK_MS : CHECK_MS;
-      await sleep(clock, watching.isComplete ? checkMs.watched : checkMs.unwatched, wake.signal);
+      const unaskedMs = isHasty ? 0 : took / LOOKING_SHARE.unasked;
+      await sleep(clock, watching.isComplete ? Math.max(checkMs.watched, unaskedMs) : checkMs.unwatched, wake.signal);
       forget();
       wake = new AbortController();
     }
