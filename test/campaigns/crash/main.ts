@@ -1,6 +1,7 @@
 /**
  * `npm run crash -- [kills] [seed] [every | postgres | postgres-15]`: the campaign against the real process, and what came of it.
  * `npm run crash -- --fleet [--rounds 1000] [--processes 4] [--specialists 2000] [--seed 1]`: the one against several processes.
+ * `npm run crash -- --fleet-limits [processes] [seed]`: many processes that want the last credit, and keys that go from one to another.
  * `npm run crash -- --fleet-bugs`: planted bugs of a fleet, and if its tests find them.
  */
 import { parseArgs } from "node:util";
@@ -15,6 +16,15 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 if (process.argv.includes("--fleet-bugs")) {
   const { plantAll } = await import("../fleet/bugs-main.ts");
   process.exit(plantAll() > 0 ? 1 : 0);
+}
+if (process.argv.includes("--fleet-limits")) {
+  const { lastUnits } = await import("../fleet/last-unit.ts");
+  const [processes = "16", seed = "1"] = process.argv.slice(3);
+  const found = await lastUnits({ processes: Number(processes), ends: Number(processes), seed: Number(seed) });
+  process.stdout.write(`${JSON.stringify(found, undefined, 2)}\n`);
+  process.exit(
+    found.spent === found.cap && found.requests.every((count) => count <= found.perHour) && found.overQuota + found.doubled === 0 ? 0 : 1,
+  );
 }
 if (process.argv.includes("--fleet")) {
   const { fleetCampaign } = await import("../fleet/campaign.ts");
