@@ -33,6 +33,7 @@ export const GROUPS: readonly { readonly title: string; readonly pages: readonly
       { path: "docs/deploying.md", title: "Deploying", about: "from a project to a server: service or container, secrets, health, backup" },
       { path: "docs/signals.md", title: "Signals", about: "alerts to people, traces by OpenTelemetry, the fields of the log" },
       { path: "docs/postgres.md", title: "PostgreSQL", about: "a store on a server, and a second process that takes over" },
+      { path: "docs/scaling.md", title: "How far it scales", about: "costs of a fleet, and the arithmetic to a million specialists" },
       { path: "docs/operating.md", title: "Operating", about: "status, failures, refusals, keys, sizes: the months after" },
       { path: "docs/console.md", title: "Console", about: "the page that shows everything and takes decisions: people, roles, TLS, proxy" },
       {

@@ -7,6 +7,7 @@ import { decide } from "../../src/limits/decide.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { serverCpuMs } from "./server-usage.ts";
 import { percentile } from "./stats.ts";
 
 export interface AdmissionLoad {
@@ -16,12 +17,16 @@ export interface AdmissionLoad {
   readonly count: number;
   /** Callers that each wait for one admission, then settle it. */
   readonly atOnce: number;
+  /** The first process of a server whose time counts as well. */
+  readonly server?: number | undefined;
 }
 
 export interface AdmissionSpeed {
   readonly perSecond: number;
   /** Time of the processor for each, in microseconds: what others do on the machine changes it least. */
   readonly cpuMicros: number;
+  /** That of the server. */
+  readonly serverMicros: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
@@ -30,16 +35,24 @@ const UNLIMITED = { perHour: 1e9, perDay: 1e9 };
 /** At least one admission for each key: the first one after a start reads the key's rows. */
 const WARM_UP = 5_000;
 
-export async function admissions({ path, keys, count, atOnce }: AdmissionLoad): Promise<AdmissionSpeed> {
+export function inFile(path: string): Store {
+  return openSqliteStore({ path, clock: systemClock(), random: systemRandom() });
+}
+
+/** `open` opens another store than the file. */
+export async function admissions(
+  { path, keys, count, atOnce, server }: AdmissionLoad,
+  open: () => Promise<Store> = () => Promise.resolve(inFile(path)),
+): Promise<AdmissionSpeed> {
   const clock = systemClock();
-  const store = openSqliteStore({ path, clock, random: systemRandom() });
+  const store = await open();
   try {
     for (let i = 0; i < keys; i++)
       await store.registerKey(asHandle(`s${i}`), asKeyId(`key-${i}`), { limits: UNLIMITED, floors: DEFAULT_FLOORS }, clock.now());
     await rounds(store, keys, Math.max(WARM_UP, keys), atOnce, []);
     const took: number[] = [];
     await startIsOver();
-    const cost = stopwatch();
+    const cost = stopwatch(server);
     await rounds(store, keys, count, atOnce, took);
     return { ...cost(count), p50Ms: percentile(took, 50), p99Ms: percentile(took, 99) };
   } finally {
@@ -61,12 +74,18 @@ export async function startIsOver(): Promise<void> {
 }
 
 /** Starts to count; the answer, called at the end, says what each of `count` took. */
-export function stopwatch(): (count: number) => Pick<AdmissionSpeed, "perSecond" | "cpuMicros"> {
+export function stopwatch(server?: number): (count: number) => Pick<AdmissionSpeed, "perSecond" | "cpuMicros" | "serverMicros"> {
   const began = performance.now();
   const before = process.cpuUsage();
+  const ofServer = (): number => (server === undefined ? 0 : serverCpuMs(server));
+  const serverBefore = ofServer();
   return (count) => {
     const { user, system } = process.cpuUsage(before);
-    return { perSecond: (count / (performance.now() - began)) * 1_000, cpuMicros: (user + system) / count };
+    return {
+      perSecond: (count / (performance.now() - began)) * 1_000,
+      cpuMicros: (user + system) / count,
+      serverMicros: ((ofServer() - serverBefore) * 1_000) / count,
+    };
   };
 }
 

@@ -1,9 +1,9 @@
 /** A contender's processes: one, or several that share the work on one server, each asked for what is its own. */
-import { openConnection } from "../../src/store/postgres/open-connection.ts";
-import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
+import { Client } from "pg";
 import { SHARDS } from "../../src/store/postgres/ownership.ts";
 import { hashedShard } from "../../src/store/postgres/shard-map.ts";
 import { drive, type LoadEnd, type LoadOptions } from "./load.ts";
+import { serverCpuMs, serverOf } from "./server-usage.ts";
 import { startSubject, type Subject } from "./subject.ts";
 
 /** The process that has a shard, by its number: each has the same count of them. */
@@ -63,15 +63,36 @@ export function shareOut(
   };
 }
 
-/** Statements that wrote on the server: each group of commits is one. 0 without a server. */
-export async function storedGroups(postgres: unknown, folder: string): Promise<number> {
-  if (typeof postgres !== "string") return 0;
-  const address = parsePostgresAddress(postgres, folder);
-  const connection = await openConnection({ address, purpose: "check" });
+/** What a server has done so far. */
+export interface ServerUse {
+  /** Statements that wrote: each group of commits is one. Of ours alone. */
+  readonly groups: number;
+  readonly cpuMs: number;
+  /** Bytes of its log. */
+  readonly walBytes: number;
+  /** Bytes of the database: tables with their indexes. */
+  readonly storedBytes: number;
+}
+
+/** Zeros without a server. */
+export async function serverUse(postgres: unknown, isOurs: boolean): Promise<ServerUse> {
+  if (typeof postgres !== "string") return { groups: 0, cpuMs: 0, walBytes: 0, storedBytes: 0 };
+  const client = new Client({ connectionString: postgres });
+  await client.connect();
   try {
-    const [row] = await connection.query({ text: `SELECT coalesce(sum(commits), 0) AS groups FROM ${address.schema}.holder` });
-    return Number(row?.["groups"]);
+    const { rows } = await client.query<{ readonly wal: string; readonly stored: string }>(
+      "SELECT pg_current_wal_lsn() - '0/0' AS wal, pg_database_size(current_database()) AS stored",
+    );
+    const groups = isOurs
+      ? (await client.query<{ readonly groups: string }>("SELECT sum(commits) AS groups FROM retinue.holder")).rows
+      : [];
+    return {
+      groups: Number(groups[0]?.groups ?? 0),
+      cpuMs: serverCpuMs(await serverOf(postgres)),
+      walBytes: Number(rows[0]?.wal),
+      storedBytes: Number(rows[0]?.stored),
+    };
   } finally {
-    await connection.close();
+    await client.end();
   }
 }

@@ -17,6 +17,10 @@ export interface RunSettings {
   readonly specialists: number;
   /** Opens the console, with this token. */
   readonly consoleToken?: string;
+  /** Default: a file in the folder. */
+  readonly store?: string;
+  /** Specialists that take webhooks and poll nothing. */
+  readonly isQuiet?: boolean;
 }
 
 export interface RunSubject extends Subject {
@@ -31,15 +35,22 @@ const LOOK_MS = 20;
 const UNLIMITED = { perHour: 1e9, perDay: 1e9 };
 
 /** Throws where the system has no `/proc`, which the processor time is read from. */
-export async function startRunCommand({ folder, sink, specialists, consoleToken }: RunSettings): Promise<RunSubject> {
+export async function startRunCommand({
+  folder,
+  sink,
+  specialists,
+  consoleToken,
+  store = "sqlite:store.sqlite",
+  isQuiet = false,
+}: RunSettings): Promise<RunSubject> {
   const handles = Array.from({ length: specialists }, (_, n) => `s${n}`);
   mkdirSync(join(folder, "agents"), { recursive: true });
-  for (const [n, handle] of handles.entries()) writeFileSync(join(folder, `agents/${handle}.js`), definition(handle, n));
+  for (const [n, handle] of handles.entries()) writeFileSync(join(folder, `agents/${handle}.js`), definition(handle, n, isQuiet));
   writeFileSync(join(folder, "network.json"), JSON.stringify({ extends: "set-b", tiers: { pro: UNLIMITED } }));
   const port = await freePort();
   const consolePort = consoleToken === undefined ? undefined : await freePort();
   const { env, flags } = shippedNode();
-  const network = ["--base-url", `http://127.0.0.1:${sink}/v1`, "--profile", "network.json", "--store", "sqlite:store.sqlite"];
+  const network = ["--base-url", `http://127.0.0.1:${sink}/v1`, "--profile", "network.json", "--store", store];
   const child = spawn(process.execPath, [...flags, "--conditions=retinue-source", BIN, "run", ...network], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
@@ -75,16 +86,16 @@ export async function startRunCommand({ folder, sink, specialists, consoleToken 
   };
 }
 
-function definition(handle: string, n: number): string {
+function definition(handle: string, n: number, isQuiet: boolean): string {
   return `import { defineSpecialist } from "retinue";
 export default defineSpecialist({
   handle: "${handle}",
   id: "id${n}",
   tier: "pro",
-  watch: { feed: true, threads: false, mentions: false },
+  watch: { ${isQuiet ? "" : "feed: true, "}threads: false, mentions: false },
   may: ["posts.reply"],
   brakes: { repliesPerThread: 1000, repliesPerAuthorPerHour: 1000, repliesPerHour: 1000, sameTextWithin: 0 },
-  on: { "post.created": (post, act) => void act.reply(post, \`thanks \${post.id}\`) },
+  on: { "${isQuiet ? "mention" : "post"}.created": (post, act) => void act.reply(post, \`thanks \${post.id}\`) },
 });
 `;
 }

@@ -1,21 +1,39 @@
 /** Admissions, then events through the inbox, over a store as it was handed over. */
 import { systemClock } from "../../src/core/clock.ts";
 import { asEventId, asHandle } from "../../src/core/ids.ts";
+import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
 import { systemRandom } from "../../src/core/random.ts";
-import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { admissions, startIsOver, stopwatch, type AdmissionSpeed } from "../harness/ledger.ts";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { admissions, inFile, startIsOver, stopwatch, type AdmissionSpeed } from "../harness/ledger.ts";
 import { percentile } from "../harness/stats.ts";
 import { ready, settings } from "./subject.ts";
 
 const path = String(settings["path"]);
 const keys = Number(settings["keys"]);
 const count = Number(settings["count"]);
+/** The address of a server's store, and the server's first process. */
+const postgres = settings["postgres"];
+const server = typeof settings["server"] === "number" ? settings["server"] : undefined;
 const AT_ONCE = 64;
 const CAPS = { repliesPerThread: 1, repliesPerAuthorPerHour: 1, repliesPerHour: 1, sameTextWithinMs: 0, hops: 1 };
 
+/** Time to the last start of the store, in ms. */
+let startMs = 0;
+
+async function open(): Promise<Store> {
+  const began = performance.now();
+  const store =
+    typeof postgres === "string"
+      ? await openPostgresStore({ address: parsePostgresAddress(postgres, path), clock: systemClock(), random: systemRandom() })
+      : inFile(path);
+  startMs = performance.now() - began;
+  return store;
+}
+
 async function claims(): Promise<AdmissionSpeed> {
   const clock = systemClock();
-  const store = openSqliteStore({ path, clock, random: systemRandom() });
+  const store = await open();
   const took: number[] = [];
   let left = count;
   const caller = async (): Promise<void> => {
@@ -47,7 +65,7 @@ async function claims(): Promise<AdmissionSpeed> {
     }
   };
   await startIsOver();
-  const cost = stopwatch();
+  const cost = stopwatch(server);
   await Promise.all(Array.from({ length: AT_ONCE }, caller));
   const speed = { ...cost(count), p50Ms: percentile(took, 50), p99Ms: percentile(took, 99) };
   await store.close();
@@ -56,5 +74,12 @@ async function claims(): Promise<AdmissionSpeed> {
 
 ready({
   port: 0,
-  answers: { go: async () => ({ admit: await admissions({ path, keys, count, atOnce: AT_ONCE }), claim: await claims() }) },
+  answers: {
+    go: async () => ({
+      admit: await admissions({ path, keys, count, atOnce: AT_ONCE, server }, open),
+      claim: await claims(),
+      startMs,
+      rssMb: process.memoryUsage().rss / 1_048_576,
+    }),
+  },
 });

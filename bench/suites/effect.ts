@@ -6,7 +6,7 @@ import { openBackends, type Backends, type Needing } from "../harness/backends.t
 import { githubRequest, handleOf, SPECIALISTS } from "../harness/deliveries.ts";
 import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { POSTGRES_SETTINGS } from "../harness/postgres.ts";
-import { shareOut, startProcesses, storedGroups } from "../harness/processes.ts";
+import { shareOut, startProcesses, serverUse } from "../harness/processes.ts";
 import { REDIS_SETTINGS } from "../harness/redis.ts";
 import { RESTATE_SETTINGS } from "../harness/restate.ts";
 import { openSink } from "../harness/sink.ts";
@@ -24,7 +24,7 @@ export interface Contender extends Needing {
   readonly keeps: string;
   /** Length of the words delivered to it. Default: a body of 0.15 KB. */
   readonly contentLength?: number;
-  /** Default `SPECIALISTS`. */
+  /** Each gets as many events as any other. Default `SPECIALISTS`. */
   readonly specialists?: number;
   /** Each has its share of the specialists. Default 1. */
   readonly processes?: number;
@@ -92,6 +92,12 @@ interface Measured {
   readonly cpuMs: number;
   /** Statements that wrote, for an event: ours on PostgreSQL, else 0. */
   readonly statements: number;
+  /** Processor of its PostgreSQL, for an event; 0 without one. */
+  readonly serverMs: number;
+  /** Bytes of its PostgreSQL's log, for an event. */
+  readonly walBytes: number;
+  /** Bytes of its tables and their indexes, for an event. */
+  readonly storedBytes: number;
   readonly lost: number;
   readonly doubled: number;
   readonly refused: number;
@@ -147,7 +153,7 @@ async function once(
   const settings = {
     ...contender.settings,
     folder,
-    specialists: SPECIALISTS,
+    specialists: contender.specialists ?? SPECIALISTS,
     ...(await backends.settingsFor(contender, database)),
   };
   const known = seen.get(key) ?? [];
@@ -201,7 +207,7 @@ async function measure(
     const used = await Promise.all(subjects.map((subject) => subject.usage()));
     return used.reduce((sum, usage) => sum + usage.cpuMs, 0);
   };
-  const groups = async (): Promise<number> => (file === "retinue.ts" ? storedGroups(settings["postgres"], String(settings["folder"])) : 0);
+  const server = () => serverUse(settings["postgres"], file === "retinue.ts");
   try {
     const requests = Array.from({ length: total }, (_, n) => githubRequest(n, form));
     const part = async (from: number, to: number, atOnce: number): Promise<{ ackMs: number; effectMs: number; refused: number }> => {
@@ -222,9 +228,9 @@ async function measure(
       return { ackMs: end.tookMs, effectMs: lastAt - began, refused: end.refused };
     };
     await part(0, WARM_UP, WARM_UP_IN_FLIGHT);
-    const before = { cpuMs: await cpuMs(), groups: await groups() };
+    const before = { cpuMs: await cpuMs(), server: await server() };
     const { ackMs, effectMs, refused } = await part(WARM_UP, total, inFlight);
-    const after = { cpuMs: await cpuMs(), groups: await groups() };
+    const after = { cpuMs: await cpuMs(), server: await server() };
     const took = tookMs.subarray(WARM_UP).filter((ms) => ms >= 0);
     if (took.length === 0) throw new Error(`${file}: no effect at all; it wrote ${subjects.map((subject) => subject.said()).join("")}`);
     return {
@@ -233,7 +239,10 @@ async function measure(
       p50: percentile(took, 50),
       p99: percentile(took, 99),
       cpuMs: (after.cpuMs - before.cpuMs) / events,
-      statements: (after.groups - before.groups) / events,
+      statements: (after.server.groups - before.server.groups) / events,
+      serverMs: (after.server.cpuMs - before.server.cpuMs) / events,
+      walBytes: (after.server.walBytes - before.server.walBytes) / events,
+      storedBytes: (after.server.storedBytes - before.server.storedBytes) / events,
       lost: total - done,
       doubled,
       refused,
@@ -264,6 +273,7 @@ function report(
 ): SuiteResult {
   const of = (contender: Contender, inFlight: number, what: keyof Measured) =>
     summarise((seen.get(keyOf(contender, inFlight)) ?? []).map((one) => one[what]));
+  const areServed = contenders.some(({ needs }) => needs === "postgres");
   const rows = contenders.map((contender) => {
     const retinue = contenders.find(({ file, contentLength }) => file === "retinue.ts" && contentLength === contender.contentLength);
     const rate = (what: "acks" | "effects"): string => IN_FLIGHT.map((n) => figure(of(contender, n, what).median)).join(" / ");
@@ -276,6 +286,13 @@ function report(
       `±${Math.round(spread(of(contender, 16, "effects")) * 50)} %`,
       `${figure(of(contender, 0, "p50").median)} / ${figure(of(contender, 0, "p99").median)}`,
       figure(of(contender, 16, "cpuMs").median),
+      ...(areServed
+        ? [
+            `${figure(of(contender, 16, "serverMs").median)} / ${figure(of(contender, 64, "serverMs").median)}`,
+            `${figure(of(contender, 16, "walBytes").median / 1_024)} / ${figure(of(contender, 64, "walBytes").median / 1_024)}`,
+            figure(of(contender, 64, "storedBytes").median / 1_024),
+          ]
+        : []),
       contender.answersOnly === true ? "–" : ratio,
       String(of(contender, 16, "lost").most + of(contender, 16, "doubled").most),
     ];
@@ -290,6 +307,7 @@ function report(
       "spread at 16",
       `paced ${PACED_PER_SECOND}/s p50 / p99 ms`,
       "CPU ms/event at 16",
+      ...(areServed ? ["CPU of PostgreSQL ms/event at 16 / 64", "its log KB/event at 16 / 64", "its tables KB/event"] : []),
       "Retinue ÷ this",
       "lost + doubled",
     ],
@@ -302,7 +320,7 @@ function report(
       `${POSTGRES_SETTINGS}. ${REDIS_SETTINGS}.`,
       `${RESTATE_SETTINGS}.`,
       `\`retinue run\` is a process as its users start it, with ${RUN_SPECIALISTS} files of specialists, spacing as shipped, the tier and the brakes lifted; the sender's process reads what it prints. Bodies are of 0.15 KB, or of 1 KB where that is said; "Retinue ÷ this" is for bodies of the same size.`,
-      "CPU is the contender's own process: what PostgreSQL, Redis and Restate's server take in theirs is not in it.",
+      "CPU is the contender's own process: what PostgreSQL, Redis and Restate's server take in theirs is not in it. That of PostgreSQL has a column; 0 where it has no part.",
       "In flight means sent and not answered. Whoever answers before working may lag behind its answers; effects/s counts until the last effect.",
       shippedSaid(),
       ...remarks,
