@@ -5,10 +5,14 @@ import { readConfig, type Config } from "../config/config.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { storeFile } from "../config/store-address.ts";
 import { Misconfigured } from "../core/errors.ts";
-import { connectControl, type ControlClient } from "../guardian/control-socket.ts";
+import { SECOND } from "../core/units.ts";
+import { connectControl, isSilent, type ControlClient } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import { shellUser } from "./shell-user.ts";
 import type { Context } from "./command.ts";
+
+/** A halt must not wait for long. */
+const SOON_MS = SECOND / 2;
 
 /** Runs `work` over the live runtime of the configured store, or over the store itself if there is none. */
 export async function withGuardian<Result>(
@@ -16,7 +20,7 @@ export async function withGuardian<Result>(
   work: (guardian: Guardian, client: ControlClient | undefined) => Promise<Result>,
 ): Promise<Result> {
   const config = await storeConfig(context);
-  const client = await connectControl(storeFile(config.store), context.clock, shellUser(context.env).who);
+  const client = await connected(config, context);
   if (client === undefined) {
     requireStore(config);
     if (config.store.kind === "postgres") {
@@ -32,6 +36,18 @@ export async function withGuardian<Result>(
     return await work(client.guardian, client);
   } finally {
     client.close();
+  }
+}
+
+/** Of a fleet, a process that does not answer here is asked through the server, like the others. */
+async function connected({ store }: Config, { clock, env }: Context): Promise<ControlClient | undefined> {
+  const [file, { who }] = [storeFile(store), shellUser(env)];
+  if (store.kind === "sqlite") return connectControl(file, clock, who);
+  try {
+    return await connectControl(file, clock, who, SOON_MS);
+  } catch (error) {
+    if (isSilent(error)) return undefined;
+    throw error;
   }
 }
 

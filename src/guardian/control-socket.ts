@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { sleep, type Clock } from "../core/clock.ts";
-import { messageOf, Misconfigured, Refused, Retryable } from "../core/errors.ts";
+import { isRetinueError, messageOf, Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import { isObject, jsonLine, parseJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { SECOND } from "../core/units.ts";
@@ -28,6 +28,8 @@ const MAX_CLIENTS = 64;
 /** A follower that does not read is disconnected at this backlog. */
 const MAX_BACKLOG_BYTES = 1_024 * 1_024;
 const CONNECT_MS = 2 * SECOND;
+/** A process with a great deal to do answers within it. */
+const ANSWERS_MS = 10 * SECOND;
 const OWNER_ONLY = 0o600;
 
 /** The socket's path: beside the store, or in the folder for temporary files under a derived name if that would be too long. */
@@ -176,22 +178,54 @@ export interface ControlClient {
   close(): void;
 }
 
-/** Connects to the runtime that uses a store, in the name of a person; undefined if there is none. Throws `Misconfigured` (`control_foreign`). */
-export async function connectControl(storePath: string, clock: Clock, by?: string): Promise<ControlClient | undefined> {
+/**
+ * Connects to the runtime that uses a store, in the name of a person; undefined if there is none. Throws `Misconfigured` (`control_foreign`),
+ * and `Retryable` (`control_lost`) if it does not answer in time: a process that is stopped takes connections.
+ */
+export async function connectControl(
+  storePath: string,
+  clock: Clock,
+  by?: string,
+  patienceMs: number = ANSWERS_MS,
+): Promise<ControlClient | undefined> {
   const path = controlPath(storePath);
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (status === undefined || !status.isSocket()) return undefined;
   if (process.getuid !== undefined && status.uid !== process.getuid())
     throw new Misconfigured("control_foreign", "the control socket belongs to another user", { file: path });
   const socket = await open(path, clock);
-  return socket === undefined ? undefined : clientOn(socket, by);
+  if (socket === undefined) return undefined;
+  const { client, ask } = clientOn(socket, by);
+  const over = new AbortController();
+  const said = ask("hello", {}).then(
+    () => true,
+    () => true, // any answer will do
+  );
+  const isAlive = await Promise.race([said, sleep(clock, patienceMs, over.signal).then(() => false)]);
+  over.abort();
+  if (isAlive) return client;
+  socket.destroy();
+  throw new Retryable("control_lost", "the running process does not answer: it is stopped, or too busy", {
+    file: path,
+    hint: "let it go on (kill -CONT), or end it (kill -9) and start it again: nothing is lost",
+  });
 }
 
 /** True if a runtime serves commands for this store. */
 export async function isServed(storePath: string, clock: Clock): Promise<boolean> {
-  const client = await connectControl(storePath, clock);
-  client?.close();
-  return client !== undefined;
+  try {
+    const client = await connectControl(storePath, clock);
+    client?.close();
+    return client !== undefined;
+  } catch (error) {
+    if (isSilent(error)) return true;
+    throw error;
+  }
+}
+
+/** True if a process has the socket and does not answer. */
+export function isSilent(error: unknown): boolean {
+  return isRetinueError(error) && error.code === "control_lost";
 }
 
 /** A socket without a listener was left by a crash. */
@@ -208,7 +242,9 @@ async function open(path: string, clock: Clock): Promise<Socket | undefined> {
   return undefined;
 }
 
-function clientOn(socket: Socket, by: string | undefined): ControlClient {
+type Ask = (name: string, query: object) => Promise<unknown>;
+
+function clientOn(socket: Socket, by: string | undefined): { readonly client: ControlClient; readonly ask: Ask } {
   const waiting: { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }[] = [];
   let follower: Listener | undefined;
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
@@ -227,13 +263,13 @@ function clientOn(socket: Socket, by: string | undefined): ControlClient {
     else if (isObject(answer["error"])) next?.reject(errorFrom(answer["error"]));
     else next?.resolve(answer["result"]);
   });
-  const ask = (name: string, query: object): Promise<unknown> =>
+  const ask: Ask = (name, query) =>
     new Promise((resolve, reject) => {
       if (!socket.writable) return reject(new Retryable("control_lost", "the runtime has ended"));
       waiting.push({ resolve, reject });
       socket.write(`${jsonLine({ protocol: PROTOCOL, do: name, with: query, by })}\n`);
     });
-  return {
+  const client: ControlClient = {
     guardian: remoteGuardian(ask),
     async stop() {
       await ask("stop", {});
@@ -247,6 +283,7 @@ function clientOn(socket: Socket, by: string | undefined): ControlClient {
     },
     close: () => void socket.destroy(),
   };
+  return { client, ask };
 }
 
 /** Checks the common part of an announcement; the rest comes from a runtime of the same protocol. */

@@ -1,17 +1,17 @@
 /** The socket for commands: a command that goes away in the middle leaves nothing behind. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/core/clock.ts";
+import { systemClock, type Clock } from "../../src/core/clock.ts";
 import { ProfileInvalid } from "../../src/contract/profile/profile-problem.ts";
 import { Misconfigured } from "../../src/core/errors.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";
-import { connectControl, controlPath, serveControl } from "../../src/guardian/control-socket.ts";
+import { connectControl, controlPath, isServed, serveControl } from "../../src/guardian/control-socket.ts";
 import { createGuardian } from "../../src/guardian/guardian.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 
@@ -37,6 +37,27 @@ async function opened() {
     rmSync(root, { recursive: true });
   });
   return { path, clock, said, announcer, guardian };
+}
+
+test("a process that takes connections and answers nothing, as one that is stopped, is an error and no endless wait", async () => {
+  const root = mkdtempSync(join(tmpdir(), "retinue-control-"));
+  const path = join(root, "store.sqlite");
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket.resume()));
+  await new Promise<void>((resolve) => void silent.listen(controlPath(path), resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+    rmSync(root, { recursive: true });
+  });
+  await expect(connectControl(path, systemClock(), "ada", 50)).rejects.toMatchObject({ code: "control_lost" });
+  expect(await isServed(path, virtualPatience())).toBe(true);
+});
+
+/** A clock whose waits are over at once. */
+function virtualPatience(): Clock {
+  const clock = systemClock();
+  return { ...clock, after: (_ms, run) => clock.after(1, run) };
 }
 
 test("words that hold separators of lines come through whole, both ways", async () => {
