@@ -68,6 +68,8 @@ export class Fleet {
   #members = "";
   #changedAt = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
+  /** The last look found nothing to give or to take. */
+  #isAtRest = false;
   readonly #takers = new Takers();
   #opening: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
@@ -242,6 +244,7 @@ export class Fleet {
     const membership = this.#membership;
     if (membership === undefined) return undefined;
     this.#lookedAt = this.#with.options.clock.monotonic();
+    this.#isAtRest = false;
     this.#view = await membership.look();
     const { processes, free } = this.#view;
     this.#noteMembers(processes);
@@ -254,6 +257,7 @@ export class Fleet {
     if (owned < share && free.length > 0) return this.#take(membership, share - owned);
     if (this.#ending.size > 0 || !this.#isSettled()) return undefined;
     const given = owned > share ? chooseToGive(this.parts, owned - share) : this.#tooMany();
+    this.#isAtRest = given.length === 0;
     for (const part of given) void this.#end(part).then(() => membership.notify().catch(() => undefined));
     return undefined;
   }
@@ -261,7 +265,7 @@ export class Fleet {
   /** Every shard has its place, and nobody is waited for. */
   #isQuiet(): boolean {
     const isRecent = this.#with.options.clock.monotonic() - this.#lookedAt < LOOKED_ANYWAY_MS;
-    const isEven = this.#view.free.length === 0 && this.#ending.size === 0 && this.#isSettled() && this.#trouble === undefined;
+    const isEven = this.#isAtRest && this.#view.free.length === 0 && this.#ending.size === 0 && this.#trouble === undefined;
     return isRecent && isEven && [...this.#parts].every(({ silent }) => silent.size === 0);
   }
 

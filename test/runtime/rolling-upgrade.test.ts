@@ -36,11 +36,11 @@ test("processes are replaced by those of the next version, one by one and under 
     expect((await one.ended).code).toBe(0);
     const next = lab.run({ env });
     await say();
-    await expect.poll(isEven, { timeout: 20_000 }).toBe(true);
+    await expect.poll(isEven, { timeout: 40_000 }).toBe(true);
     return next;
   };
   const old = [lab.run(), lab.run()] as const;
-  await expect.poll(isEven, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isEven, { timeout: 40_000 }).toBe(true);
   expect(await version()).toBe(1);
   const first = await replace(old[0], NEXT);
   expect(await version()).toBe(2);
@@ -49,7 +49,7 @@ test("processes are replaced by those of the next version, one by one and under 
   await first.ended;
   await say();
   const back = lab.run();
-  await expect.poll(isEven, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isEven, { timeout: 40_000 }).toBe(true);
   const last = [await replace(back, NEXT), await replace(old[1], NEXT)] as const;
   for (const post of posts) await lab.answered(post, 60_000);
   expect(lab.doubled()).toEqual([]);
