@@ -32,6 +32,11 @@ const MOST_PREPARED = 200;
 const COUNT = "UPDATE @.holder SET commits = $1 WHERE number = $2";
 
 type Cell = Row[string];
+type PlacedRow = Record<string, Cell | string>;
+
+/** Rows that are written, rows that go, and rows that go and whose specialist is not known any longer. */
+const CHANGES = ["+", "-", "~"] as const;
+type Change = (typeof CHANGES)[number];
 
 export class CommitGroups {
   readonly #options: CommitGroupOptions;
@@ -130,19 +135,17 @@ export class CommitGroups {
   #statement(changes: RowChanges, given: readonly unknown[]): { text: string; values: unknown[]; name?: string } {
     const values: unknown[] = [...given];
     const parts: string[] = [];
-    for (const [table, { rows }] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const puts: Record<string, Cell | string>[] = [];
-      const drops: Record<string, Cell | string>[] = [];
-      for (const { key, row } of rows.values())
-        if (row !== undefined) puts.push(this.#placed(table, row));
-        else drops.push(this.#placed(table, key));
-      if (puts.length > 0) {
-        parts.push(`${table}+${values.length + 1}`);
-        values.push(toJson(puts));
+    for (const [table, { rows, shape }] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const written: Record<Change, PlacedRow[]> = { "+": [], "-": [], "~": [] };
+      for (const { row, isDeleted } of rows.values()) {
+        const placed = this.#placed(table, row);
+        if (!isDeleted && placed === undefined) throw unplaced(table, row);
+        written[!isDeleted ? "+" : placed === undefined ? "~" : "-"].push(placed ?? row);
       }
-      if (drops.length > 0) {
-        parts.push(`${table}-${values.length + 1}`);
-        values.push(toJson(drops));
+      for (const change of CHANGES) {
+        if (written[change].length === 0) continue;
+        parts.push(`${table}${change}${values.length + 1}`);
+        values.push(toJson(change === "+" ? written[change] : written[change].map((row) => pick(row, columnsOf(shape).key))));
       }
     }
     return { ...this.#text(parts.join(" "), () => this.#write(changes, parts)), values };
@@ -150,10 +153,10 @@ export class CommitGroups {
 
   #write(changes: RowChanges, parts: readonly string[]): string {
     const written = parts.map((part, i) => {
-      const [, table = "", sign, number = ""] = /^(\w+)([+-])(\d+)$/.exec(part) ?? [];
+      const [, table = "", sign, number = ""] = /^(\w+)([+~-])(\d+)$/.exec(part) ?? [];
       const shape = changes.get(table)?.shape;
       if (shape === undefined) throw new Fatal("store_damaged", `no table is named ${table}`);
-      return `w${i} AS (${sign === "+" ? upsert(shape, number) : remove(shape, number)})`;
+      return `w${i} AS (${(sign === "+" ? upsert : sign === "-" ? remove : removeAnywhere)(shape, number)})`;
     });
     return `WITH counted AS (${COUNT})${written.map((one) => `, ${one}`).join("")} SELECT`.replaceAll("@", this.#options.schema);
   }
@@ -167,17 +170,24 @@ export class CommitGroups {
     return made;
   }
 
-  #placed(table: string, row: Row): Record<string, Cell | string> {
+  #placed(table: string, row: Row): PlacedRow | undefined {
     const { shards, copy, holder } = this.#options;
     const shard = shardOf(table, row, shards, (name, other) => copy.specialistOf(name, other));
-    const placed = placeRow(table, row, holder, shard);
-    if (placed === undefined) throw new Fatal("store_damaged", `the shard of a row of ${table} is unknown`);
-    return placed;
+    return placeRow(table, row, holder, shard);
   }
 }
 
+function unplaced(table: string, row: Row): Fatal {
+  const about = Object.entries(row).filter(([, value]) => typeof value === "number");
+  return new Fatal("store_damaged", `the shard of a row of ${table} is unknown: ${JSON.stringify(Object.fromEntries(about))}`);
+}
+
+function pick(row: PlacedRow, names: readonly string[]): PlacedRow {
+  return Object.fromEntries(names.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]])));
+}
+
 /** The row as the table in PostgreSQL has it, with its shard or holder; undefined if it needs a shard, and has none. */
-export function placeRow(table: string, row: Row, holder: number, shard: number | undefined): Record<string, Cell | string> | undefined {
+export function placeRow(table: string, row: Row, holder: number, shard: number | undefined): PlacedRow | undefined {
   const place = ROW_PLACES[table];
   if (place === "all") return row;
   if (place === "holder") {
@@ -220,6 +230,18 @@ export function upsert(shape: TableShape, number: string): string {
 function remove(shape: TableShape, number: string): string {
   const { key } = columnsOf(shape);
   return `DELETE FROM @.${shape.name} AS t USING json_populate_recordset(NULL::@.${shape.name}, $${number}::json) AS k WHERE ${key.map((column) => `t.${column} = k.${column}`).join(" AND ")}`;
+}
+
+/**
+ * Removes rows whose shard is not known any longer, because what they belong to is gone: from the span of their numbers in each shard of the
+ * holder. The sum keeps the planner from looking for each number in each shard.
+ */
+function removeAnywhere(shape: TableShape, number: string): string {
+  const [, first = "", ...rest] = columnsOf(shape).key;
+  const gone = `json_populate_recordset(NULL::@.${shape.name}, $${number}::json) AS k`;
+  return `DELETE FROM @.${shape.name} AS t WHERE t.shard = ANY(ARRAY(SELECT shard FROM @.shard WHERE holder = $2))
+    AND t.${first} BETWEEN (SELECT min(k.${first}) FROM ${gone}) AND (SELECT max(k.${first}) FROM ${gone})
+    AND EXISTS (SELECT FROM ${gone} WHERE k.${first} = t.${first} + 0${rest.map((column) => ` AND k.${column} = t.${column}`).join("")})`;
 }
 
 /** PostgreSQL takes no NUL in a text: what comes from a network may hold one. */

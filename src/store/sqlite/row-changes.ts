@@ -13,10 +13,16 @@ export interface TableShape {
   readonly key: readonly string[];
 }
 
-/** The changed rows of one table by key: the row, or undefined for a deleted one. */
+/** A row as it is now, or, if it is deleted, as it was. */
+export interface RowChange {
+  readonly row: Row;
+  readonly isDeleted: boolean;
+}
+
+/** The changed rows of one table by key. */
 export interface TableChanges {
   readonly shape: TableShape;
-  readonly rows: Map<string, { readonly key: Row; readonly row: Row | undefined }>;
+  readonly rows: Map<string, RowChange>;
 }
 
 export type RowChanges = ReadonlyMap<string, TableChanges>;
@@ -102,8 +108,9 @@ export class ChangeRecorder {
       const first = reader.record(table.shape);
       const given = operation === OPERATION.update ? { ...first, ...reader.record(table.shape) } : first;
       const key = keyOf(table.shape, given);
-      const row = operation === OPERATION.delete ? undefined : operation === OPERATION.insert ? first : this.#present(table.shape, key);
-      table.rows.set(JSON.stringify(Object.values(key)), { key, row });
+      const now = operation === OPERATION.update ? this.#present(table.shape, key) : first;
+      const isDeleted = operation === OPERATION.delete || now === undefined;
+      table.rows.set(JSON.stringify(Object.values(key)), { row: now ?? given, isDeleted });
     }
   }
 
