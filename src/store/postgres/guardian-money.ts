@@ -4,6 +4,7 @@
  * what they have not spent. Those of a lost holder end with its session.
  */
 import { sleep, type Clock } from "../../core/clock.ts";
+import { Fatal } from "../../core/errors.ts";
 import type { Micros, Money } from "../../core/units.ts";
 import { GUARDIAN, newAccount, SPEND_WINDOWS, spentIn, type Account, type Cap, type SpendRow } from "../../limits/spending.ts";
 import type { SharedMoney } from "../sqlite/shared-money.ts";
@@ -42,6 +43,7 @@ export class GuardianMoney implements SharedMoney {
   readonly #purses = new Map<string, Purse>();
   #own: (currency: string) => Account = (currency) => newAccount(GUARDIAN, currency);
   #connection: Promise<PostgresConnection> | undefined;
+  #closed = false;
 
   constructor(options: GuardianMoneyOptions) {
     this.#options = options;
@@ -74,6 +76,7 @@ export class GuardianMoney implements SharedMoney {
   async claim(money: Money, caps: readonly Cap[]): Promise<() => void> {
     const mine = caps.filter(({ scope, money: { currency } }) => scope === GUARDIAN && currency === money.currency);
     if (mine.length === 0 || money.micros <= 0) return () => undefined;
+    this.#requireOpen();
     const purse = this.#purseOf(money.currency);
     purse.caps = mine;
     while (this.#leftOf(money.currency, purse) - purse.claimed < money.micros) {
@@ -102,10 +105,10 @@ export class GuardianMoney implements SharedMoney {
     await this.#connect();
   }
 
+  /** Ends its session for good: a lost store may still ask. */
   async close(): Promise<void> {
-    const connection = this.#connection;
-    this.#connection = undefined;
-    await (await connection?.catch(() => undefined))?.close();
+    this.#closed = true;
+    await (await this.#connection?.catch(() => undefined))?.close();
   }
 
   #purseOf(currency: string): Purse {
@@ -197,13 +200,19 @@ export class GuardianMoney implements SharedMoney {
     return `retinue money ${this.#options.schema}`;
   }
 
-  #connect(): Promise<PostgresConnection> {
+  async #connect(): Promise<PostgresConnection> {
+    this.#requireOpen();
     return (this.#connection ??= this.#open());
   }
 
+  #requireOpen(): void {
+    if (this.#closed) throw new Fatal("store_lost", "the store is closed");
+  }
+
   async #open(): Promise<PostgresConnection> {
+    let connection: PostgresConnection | undefined;
     try {
-      const connection = await this.#options.connect();
+      connection = await this.#options.connect();
       connection.onLost(() => (this.#connection = undefined));
       connection.onNotice((_channel, currency) => {
         this.#giveBack(currency).catch(() => undefined); // it stays granted to this holder, which spends it or ends
@@ -212,6 +221,7 @@ export class GuardianMoney implements SharedMoney {
       return connection;
     } catch (error) {
       this.#connection = undefined;
+      await connection?.close();
       throw error;
     }
   }

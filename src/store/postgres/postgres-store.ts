@@ -16,7 +16,7 @@ import { COPIED_AT } from "../sqlite/restore-detection.ts";
 import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
 import { openWholeFile } from "../sqlite/whole-file.ts";
-import { openWorkingCopy } from "../sqlite/working-copy.ts";
+import { openWorkingCopy, type WorkingCopy } from "../sqlite/working-copy.ts";
 import type { Store } from "../store.ts";
 import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
@@ -145,22 +145,48 @@ async function openHolder(holding: Holding): Promise<Omit<HeldStore, "lostBy">> 
   };
 }
 
-async function openHolding(
-  { connection, group, options, times }: Holding,
-  file: string,
-): Promise<{ readonly store: Store; readonly shardOf: (specialist: Handle) => number; readonly end: () => Promise<void> }> {
-  const { clock, address } = options;
+interface Opened {
+  readonly store: Store;
+  readonly shardOf: (specialist: Handle) => number;
+  readonly end: () => Promise<void>;
+}
+
+async function openHolding(holding: Holding, file: string): Promise<Opened> {
+  const { connection, group, options } = holding;
+  const { address, clock } = options;
   const { schema } = address;
   const numbers = new NumberBlocks(connection, schema);
   await numbers.renew();
   const holder = await registerHolder(connection, { schema, group, process: options.process ?? 0, now: clock.now(), numbers });
   const copy = openWorkingCopy(file === MEMORY ? file : ownFile(file, holder));
+  const money = new GuardianMoney({ schema, holder, clock, connect: () => openConnection({ address, purpose: "money" }) });
+  try {
+    return await openHolderStore(holding, { holder, numbers, copy, money });
+  } catch (error) {
+    copy.close();
+    await money.close();
+    throw error;
+  }
+}
+
+interface HolderParts {
+  readonly holder: number;
+  readonly numbers: NumberBlocks;
+  readonly copy: WorkingCopy;
+  readonly money: GuardianMoney;
+}
+
+async function openHolderStore(
+  { connection, group, options, times }: Holding,
+  { holder, numbers, copy, money }: HolderParts,
+): Promise<Opened> {
+  const { clock, address } = options;
+  const { schema } = address;
   const { keys, placements, hasHolds } = await loadRows(connection, { schema, copy, group, holder, now: clock.now() });
   if (group.copiedAt !== undefined) copy.load("meta", [{ name: COPIED_AT, value: String(group.copiedAt) }]);
   const shards = shardMap({ keys, placements, copy, home: group.shards[0] ?? 0 });
-  const groups = new CommitGroups({ connection, copy, clock, shards, times, holder, schema });
-  const money = new GuardianMoney({ schema, holder, clock, connect: () => openConnection({ address, purpose: "money" }) });
   if (hasHolds) await money.listen();
+  const groups = new CommitGroups({ connection, copy, clock, shards, times, holder, schema });
   let isLost = false;
   const store = openSqliteStore({
     ...options,
@@ -194,6 +220,7 @@ async function openHolding(
       } finally {
         groups.close();
         copy.close();
+        await money.close();
       }
     },
   };

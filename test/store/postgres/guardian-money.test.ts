@@ -84,6 +84,29 @@ describe("a cap of the Guardian's over sixteen holders", () => {
   });
 
   test(
+    "a store that is lost leaves no session of its money, and opens none when it is asked again",
+    { timeout: 60_000 },
+    async (context) => {
+      const here = await lab(context);
+      expect(await here.hold(0, "a")).toBe("hold");
+      const sessions = (purpose: string) =>
+        here.rows(`SELECT pid FROM pg_stat_activity WHERE application_name = 'retinue ${purpose}' AND datname = current_database()`);
+      expect(await sessions("money")).toHaveLength(1);
+      await here.rows(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()",
+      );
+      await expect.poll(() => sessions("writer")).toEqual([]);
+      await here.held
+        .get(0)
+        ?.store.close()
+        .catch(() => undefined); // it says that it is lost
+      await expect.poll(() => sessions("money")).toEqual([]);
+      await expect(here.hold(0, "b", 50)).rejects.toMatchObject({ code: "store_lost" });
+      expect(await sessions("money")).toEqual([]);
+    },
+  );
+
+  test(
     "what a holder has and does not spend comes back: asked for while it lives, and with its session when it is lost",
     { timeout: 60_000 },
     async (context) => {
