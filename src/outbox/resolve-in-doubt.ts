@@ -192,7 +192,7 @@ async function checkObject(
   const undated = undatedIn(networkAt);
   const sought = undated(intent);
   // Stored now: once the network's clock has caught up, the wrong date would look right.
-  if (sought !== intent) await parts.store.forgetSentAt(intent.seq);
+  if (sought !== intent) await parts.store.forgetSentAt(intent.seq, parts.clock.now());
   const others = (await othersUnsettled(parts, member, intent)).map(undated);
   const found = await unclaimed(parts, intent, findEffect(sought, records, me, others));
   const { refs, otherIntent } = await ownOf(parts, intent, found, { records, complete, list: readBack.list }, me, undated);

@@ -66,7 +66,7 @@ export interface OutboxStore {
   /** Requests of an intent that may have taken effect, by their answers: those that never left did not. */
   unansweredAttempts(seq: number): Promise<number>;
   /** Forgets a date from a clock that was ahead: the intent may have been sent at any time. */
-  forgetSentAt(seq: number): Promise<void>;
+  forgetSentAt(seq: number, now: number): Promise<void>;
   /** Other intents that were or may have been done to the same object, with the same text if it has one; newest first. */
   similarIntents(intent: Pick<Intent, "seq" | "specialist" | "conflictKey">, limit: number): Promise<SimilarIntents>;
   /** Ends the stakes of confirmed actions on an object: the held money comes back, or counts as spent. */

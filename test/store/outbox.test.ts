@@ -91,7 +91,7 @@ describe("an intent in doubt", () => {
     const doubtful = async (now: number) => (await here.on(here.store.doubtfulIntents(SCOUT, now, 10))).length;
     expect([await doubtful(here.clock.now()), await doubtful(here.clock.now() + MINUTE)]).toEqual([0, 1]);
     expect(await here.on(here.store.unansweredAttempts(seq))).toBe(1);
-    await here.on(here.store.forgetSentAt(seq));
+    await here.on(here.store.forgetSentAt(seq, here.clock.now()));
     expect((await here.on(here.store.findIntent("a")))?.sentAt).toBe(0);
   });
 

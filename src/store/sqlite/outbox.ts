@@ -194,10 +194,10 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
     async unansweredAttempts(seq) {
       return changes.find(seq)?.unanswered ?? 0;
     },
-    async forgetSentAt(seq) {
+    async forgetSentAt(seq, now) {
       const intent = present.intents.get(seq);
       if (intent?.state !== "in_doubt") return;
-      log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at: intent.nextAt, set: { sentAt: UNDATED } });
+      log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at: now, set: { sentAt: UNDATED } });
     },
     async endStakes({ specialist, operation, target }, isReturned, now) {
       foldNow();
