@@ -34,6 +34,8 @@ export interface FleetReport {
   readonly answered: number;
   /** Posts and jobs of gaps that a specialist has reported: more came between two of its polls than it pages back through. */
   readonly passedOver: number;
+  /** Actions that wait for a person: they may have been done in commits that a failover lost, and no reading has ever shown one of their kind. */
+  readonly leftToPeople: number;
   readonly lost: readonly string[];
   /** The rows of the first of them. */
   readonly explained: readonly unknown[];
@@ -126,10 +128,13 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
       onRound?.(round, fault);
     }
     const missing: Missing[] = [];
-    let passedOver = 0;
-    for (const one of await settled(network, asked, specialists))
+    let [passedOver, leftToPeople] = [0, 0];
+    const undone = await settled(network, asked, specialists);
+    const parked = await fleet.parked();
+    for (const one of undone)
       if ((await fleet.gapsOf(one.handle)).some(({ since, until }) => one.at >= since - CLOCKS_MS && one.at <= until + CLOCKS_MS))
         passedOver++;
+      else if (parked.has(keyOf(one.operation, one.handle, one.item))) leftToPeople++;
       else missing.push(one);
     await fleet.settle();
     if (missing.length > 0) for (const { said } of fleet.running) process.stderr.write(`${said.slice(-3_000)}\n`);
@@ -139,6 +144,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
       asked: owedOf(asked, specialists).length,
       answered: doneOf(network).size,
       passedOver,
+      leftToPeople,
       lost: missing.map(({ handle, item }) => `${handle} on ${item}`),
       explained: await Promise.all(missing.slice(0, 20).map((one) => fleet.explain(one))),
       doubled: network.truth
@@ -209,8 +215,10 @@ function writeProject(folder: string, specialists: number, cap: number, network:
   return env;
 }
 
+type Owed = Missing & Pick<Asked, "operation">;
+
 /** Everything that a specialist has to do. */
-function owedOf(asked: ReadonlyMap<string, Asked>, specialists: number): readonly (Missing & Pick<Asked, "operation">)[] {
+function owedOf(asked: ReadonlyMap<string, Asked>, specialists: number): readonly Owed[] {
   return [...asked].flatMap(([item, { operation, group, at }]) => {
     const most = operation === "jobs.apply" ? 1 : GROUP;
     const count = Math.min(most, specialists - group * GROUP);
@@ -227,7 +235,7 @@ function doneOf(network: LocalNetwork): ReadonlySet<string> {
 }
 
 /** Waits until everything is done, or nothing more is. Returns what is not. */
-async function settled(network: LocalNetwork, asked: ReadonlyMap<string, Asked>, specialists: number): Promise<readonly Missing[]> {
+async function settled(network: LocalNetwork, asked: ReadonlyMap<string, Asked>, specialists: number): Promise<readonly Owed[]> {
   const owed = owedOf(asked, specialists);
   let [before, changedAt] = [0, performance.now()];
   for (;;) {

@@ -166,6 +166,12 @@ export class Fleet {
     return rows.map(({ since, until }) => ({ since: Number(since), until: Number(until) }));
   }
 
+  /** Actions that wait for a person, as `operation handle target`. */
+  async parked(): Promise<ReadonlySet<string>> {
+    const rows = await this.#run("SELECT operation, specialist, target FROM retinue.intent WHERE state = 'parked'");
+    return new Set(rows.map(({ operation, specialist, target }) => `${String(operation)} ${String(specialist)} ${String(target)}`));
+  }
+
   /** The event and the actions of a specialist on a post or job, as the server has them. */
   async explain({ handle, item }: Missing): Promise<unknown> {
     const events = await this.#run(
