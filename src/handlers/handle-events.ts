@@ -31,6 +31,7 @@ export interface HandlerDependencies extends HandlingDependencies {
   readonly stopping: AbortSignal;
   /** Follows work that no pass awaits, for a stop that waits for it. */
   readonly track: (work: Promise<void>) => void;
+  readonly members: () => readonly Member[];
   /** Reports that a kind of work of a specialist has something to do. */
   readonly wake: (member: Member, part: WorkKind) => void;
 }
@@ -137,10 +138,18 @@ async function handleInOrder(
       // handler is not the cause, so the error's class does not apply to its event.
       giveBack(parts, member, { event, startedAt }, error, HANDLING_RETRY_DELAYS_MS[event.attempts]);
     }
+    if (event.isLastTry) passTurn(parts);
   }
   // A claim may end early, because an event that may have ended the process is claimed alone; returned events are not claimed again at
   // once.
   return events.length === CLAIM || finished;
+}
+
+/** The next event that waits for its last try may have it. */
+function passTurn({ store, members, wake }: HandlerDependencies): void {
+  const next = store.nextLastTry();
+  const member = next === undefined ? undefined : members().find(({ specialist }) => specialist.handle === next);
+  if (member !== undefined) wake(member, "events");
 }
 
 /** A handling that has ended. */

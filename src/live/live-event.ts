@@ -73,7 +73,7 @@ export function claimable(
   events: Iterable<LiveEvent>,
   now: number,
   limit: number,
-  hasLastChance: () => boolean,
+  mustWait: () => boolean,
   hasRoom?: (kind: string) => boolean,
 ): Claim {
   const taken: LiveEvent[] = [];
@@ -84,7 +84,7 @@ export function claimable(
       continue;
     }
     if (event.crashes > 0 && taken.length > 0) break;
-    if (event.crashes === MAX_CRASHES - 1 && hasLastChance()) continue;
+    if (event.crashes === MAX_CRASHES - 1 && mustWait()) continue;
     taken.push(event);
     if (event.crashes > 0) break;
   }

@@ -5,7 +5,8 @@
 import type { Handle, KeyId } from "../core/ids.ts";
 import type { Lane } from "../contract/operations.ts";
 import { NumberQueue } from "./number-queue.ts";
-import { liveEvent, MAX_CRASHES, type LiveEvent } from "./live-event.ts";
+import { LastTries } from "./last-tries.ts";
+import { liveEvent, type LiveEvent } from "./live-event.ts";
 import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "./facts.ts";
 import { holdsConflict, isLive, isPlain, isSaid, liveIntent, type LiveIntent } from "./live-intent.ts";
 
@@ -72,6 +73,7 @@ export class Present {
   /** Intents that are not settled, or were settled since the last fold. */
   readonly intents = new Map<number, LiveIntent>();
   readonly attempts = new Map<number, LiveAttempt>();
+  readonly lastTries = new LastTries((event) => event.isClaimed && this.events.get(event.seq) === event);
   readonly touched: Touched = { events: new Set(), queued: new Set(), intents: new Set(), settled: new Set(), attempts: new Set() };
   readonly #mine = new Map<Handle, Mine>();
   /** Empty ones for the next specialist with work: two maps for each event were a hundredth of what it allocates. */
@@ -117,12 +119,6 @@ export class Present {
   /** Another intent on the same object that was sent or is in doubt. */
   conflict(key: string, except: number): LiveIntent | undefined {
     return this.#conflicts.get(key)?.find(({ seq }) => seq !== except);
-  }
-
-  /** True if some event has its last try before it is parked. */
-  hasLastChance(): boolean {
-    for (const { isClaimed, crashes } of this.events.values()) if (isClaimed && crashes >= MAX_CRASHES - 1) return true;
-    return false;
   }
 
   /** Open requests of a key, except one. */

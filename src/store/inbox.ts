@@ -30,6 +30,8 @@ export interface ClaimedEvent {
   readonly hops: number;
   /** Failed handlings before this one. */
   readonly attempts: number;
+  /** Processes ended while it was handled: it is parked if one does again, and others wait for their last try meanwhile. */
+  readonly isLastTry: boolean;
   /** Start of the first handling, in ms since the epoch. */
   readonly beganAt: number;
   readonly steps: ReadonlyMap<string, Json>;
@@ -68,6 +70,8 @@ export interface InboxStore {
    * event and takes its place, if there is one for its kind.
    */
   claimEvents(specialist: Handle, now: number, limit: number, hasRoom?: (kind: string) => boolean): readonly ClaimedEvent[];
+  /** A specialist with an event that waits for its last try, if none has its own now. Each is returned once for each claim in vain. */
+  nextLastTry(): Handle | undefined;
   /** Resolves once everything written so far is committed. */
   committed(): Promise<void>;
   /** Returns an event to be handled again at `notBefore`. `failed` counts as an attempt; without a note it keeps the present one. */

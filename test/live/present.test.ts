@@ -130,14 +130,19 @@ test("open requests of a key are its own, without the one that is asked about", 
   expect([...present.attemptsOf(KEY, 3)]).toEqual([]);
 });
 
-test("the last try of an event is seen only while it is handled", () => {
+test("the last try of an event lasts while it is handled", () => {
   const present = presentOf(event(1));
   const [one] = present.events.values();
   if (one === undefined) throw new Error("no event");
-  one.crashes = 2;
-  expect(present.hasLastChance()).toBe(false);
   one.isClaimed = true;
-  expect(present.hasLastChance()).toBe(true);
+  expect(present.lastTries.isTaken(one.specialist)).toBe(false);
+  present.lastTries.begin(one);
+  expect(present.lastTries.isTaken(one.specialist)).toBe(true);
+  one.isClaimed = false;
+  expect(present.lastTries.isTaken(one.specialist)).toBe(false);
+  one.isClaimed = true;
+  present.dropEvent(one);
+  expect(present.lastTries.isTaken(one.specialist)).toBe(false);
 });
 
 describe("memory", () => {

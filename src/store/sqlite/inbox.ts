@@ -6,6 +6,7 @@ import type { Handle } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import { failureNote, readNote } from "../failure.ts";
 import { MAX_EVENTS_WAITING, MAX_RETRIED, type Arrival, type ClaimedEvent, type InboxStore } from "../inbox.ts";
+import { isLastTry } from "../../live/last-tries.ts";
 import { claimable, type LiveEvent } from "../../live/live-event.ts";
 import type { EventFields } from "../../live/facts.ts";
 import type { Present } from "../../live/present.ts";
@@ -71,6 +72,7 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
     },
     claimEvents: (specialist, now, limit, hasRoom) =>
       present.eventCount(specialist) === 0 ? NO_EVENTS : claim(specialist, now, limit, hasRoom).map((event) => claimed(event, now)),
+    nextLastTry: () => present.lastTries.next((specialist) => present.of(specialist).events.values()),
     committed: () => commits.committed(),
     retryEvent(seq, { notBefore, failed, note }) {
       const event = present.events.get(seq);
@@ -118,7 +120,13 @@ function createClaims(db: DatabaseSync, { present, rows }: Pick<InboxParts, "pre
   };
   const claim = (specialist: Handle, now: number, limit: number, hasRoom?: (kind: string) => boolean): readonly LiveEvent[] => {
     fill(specialist, now);
-    const { taken, poisoned } = claimable(present.of(specialist).events.values(), now, limit, () => present.hasLastChance(), hasRoom);
+    const { taken, poisoned } = claimable(
+      present.of(specialist).events.values(),
+      now,
+      limit,
+      () => present.lastTries.isTaken(specialist),
+      hasRoom,
+    );
     for (const event of poisoned)
       change(event, now, {
         state: "parked",
@@ -128,6 +136,7 @@ function createClaims(db: DatabaseSync, { present, rows }: Pick<InboxParts, "pre
     for (const event of taken) {
       if (!event.begun) change(event, now, { begun: true, beganAt: event.beganAt ?? now });
       event.isClaimed = true;
+      if (isLastTry(event)) present.lastTries.begin(event);
     }
     return taken;
   };
@@ -140,6 +149,7 @@ function createClaims(db: DatabaseSync, { present, rows }: Pick<InboxParts, "pre
     payload: event.payload === undefined ? jsonOf(payload.get(event.seq) ?? {}, "payload") : (JSON.parse(event.payload) as Json),
     hops: event.hops,
     attempts: event.attempts,
+    isLastTry: isLastTry(event),
     beganAt: event.beganAt ?? now,
     steps: event.hasSteps ? new Map(steps.all(event.seq).map((row) => [textOf(row, "name"), jsonOf(row, "value")])) : NO_STEPS,
   });

@@ -1,11 +1,16 @@
 /** How events are counted that were at work when the process ended: the guilty one is parked, the others are not. */
 import { describe, expect, test } from "vitest";
+import type { Transport } from "../../../src/client/transport.ts";
+import { sleep } from "../../../src/core/clock.ts";
 import { asEventId, asHandle } from "../../../src/core/ids.ts";
 import { seededRandom } from "../../../src/core/random.ts";
+import { SECOND } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import type { NewEvent } from "../../../src/contract/event.ts";
 import { MAX_CRASHES } from "../../../src/live/live-event.ts";
+import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
+import { virtualRuntime } from "../../harness/harness.ts";
 
 const ONE = asHandle("one");
 const TWO = asHandle("two");
@@ -59,5 +64,34 @@ describe("after the process ended in the middle of work", () => {
     await crash();
     expect(await claim(TWO)).toEqual(["b"]);
     expect([await claim(ONE), await parked()]).toEqual([[], ["a"]]);
+  });
+
+  test("the last tries of many specialists follow one another at once, one at a time", async () => {
+    const clock = virtualClock();
+    const random = seededRandom(1);
+    const store = openSqliteStore({ path: ":memory:", clock, random });
+    const handles = Array.from({ length: 60 }, (_, i) => asHandle(`s${i}`));
+    await clock.run(store.putEvents({ events: handles.map((handle) => event(handle, handle)) }, clock.now()));
+    for (let i = 0; i < MAX_CRASHES - 1; i++) {
+      for (const handle of handles) store.claimEvents(handle, clock.now(), 16);
+      await clock.run(store.recover(clock.now(), 0));
+    }
+    let [atWork, most, handled] = [0, 0, 0];
+    const work = async (): Promise<void> => {
+      most = Math.max(most, ++atWork);
+      await sleep(clock, 10);
+      atWork--;
+      handled++;
+    };
+    const watch = { feed: false, mentions: false, threads: false } as const;
+    const specialists = handles.map((handle) =>
+      createSpecialist({ handle, id: handle, tier: "pro", watch, on: { "post.created": () => work() } }),
+    );
+    const transport: Transport = () => Promise.resolve({ kind: "never-left", reason: "nobody is asked" });
+    const runtime = virtualRuntime({ specialists, store, transport, keyOf: () => "sk_live_0123456789abcdef", clock, random });
+    await clock.run(runtime.start());
+    await clock.advance(5 * SECOND); // those that nobody woke would look again only then
+    expect({ handled, most }).toEqual({ handled: handles.length, most: 1 });
+    await clock.run(runtime.stop());
   });
 });
