@@ -20,7 +20,7 @@ export interface SimulationReport {
 }
 
 export function createSimulationReport(out: Output): SimulationReport {
-  const sums = { requests: 0, effects: 0, crashes: 0, doubts: 0, parked: 0 };
+  const sums = { requests: 0, effects: 0, crashes: 0, takeovers: 0, doubts: 0, parked: 0 };
   const violations: (Violation & { readonly seed: number })[] = [];
   const intents: Record<string, number> = {};
   const waiting: Record<string, number> = {};
@@ -43,7 +43,7 @@ export function createSimulationReport(out: Output): SimulationReport {
       const speed = Math.round((seeds * virtualMs) / tookMs);
       out.paragraph(
         `${seeds} ${seeds === 1 ? "run" : "runs"} of ${showDuration(virtualMs)} in ${showDuration(tookMs)} (${speed} x): ` +
-          `${sums.requests} requests, ${sums.effects} effects, ${sums.crashes} crashes, ${broken} broken`,
+          `${sums.requests} requests, ${sums.effects} effects, ${sums.crashes} crashes, ${takenOver(sums)}${broken} broken`,
       );
       const ended = endsOf(intents);
       if (ended !== "") out.paragraph(`Actions: ${ended}.`);
@@ -67,10 +67,15 @@ function inBoth(a: SimulationStats["undecided"], b: SimulationStats["undecided"]
 function printRun({ seed, ok, violations, errors, trace, stats }: Simulation, out: Output): void {
   const { requests, effects, crashes, doubts, parked } = stats;
   out.line(
-    say`seed ${seed}: ${ok ? "kept" : out.paint.red("broken")}, ${requests} requests, ${effects} effects, ${crashes} crashes, ${doubts} in doubt, ${parked} parked (${trace})`,
+    say`seed ${seed}: ${ok ? "kept" : out.paint.red("broken")}, ${requests} requests, ${effects} effects, ${crashes} crashes, ${takenOver(stats)}${doubts} in doubt, ${parked} parked (${trace})`,
   );
   for (const { promise, what, at } of violations) out.line(`  ${promise} ${new Date(at).toISOString()} ${what}`);
   for (const error of errors) out.line(`  logged: ${error}`);
+}
+
+/** Of several processes; nothing of one alone. */
+function takenOver({ takeovers }: Pick<SimulationStats, "takeovers">): string {
+  return takeovers === 0 ? "" : `${takeovers} takeovers, `;
 }
 
 /** `posts.reply 7 confirmed, 2 refused; jobs.apply 3 confirmed`. */

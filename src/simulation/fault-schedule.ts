@@ -4,8 +4,9 @@ import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { answerBy } from "../limits/approvals.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
 import type { BackgroundTraffic } from "./background-traffic.ts";
+import type { Store } from "../store/store.ts";
 import { happens, jumpMs, slipMs } from "./faults.ts";
-import { createFaultInjector, SHORT_STOP_MS, type FaultInjectorOptions, type FaultInjector } from "./inject-faults.ts";
+import { createFaultInjector, SHORT_STOP_MS, unlessLost, type FaultInjectorOptions, type FaultInjector } from "./inject-faults.ts";
 
 const EVERY_MS = 10 * MINUTE;
 /** Gap between the followers of a storm: shorter than anything the runtime waits for. */
@@ -49,11 +50,16 @@ export function createFaultSchedule(options: FaultScheduleOptions): FaultSchedul
   };
   const draw = (): void => {
     const { stopsPerDay, clockJumpsPerDay, clockSlipsPerDay, keyRotationsPerDay, outagesPerDay, followStormsPerDay, staleReads } = rates();
+    const { disconnectionsPerDay, departuresPerDay } = rates();
     if (happens(random, stopsPerDay, EVERY_MS)) injector.freeze(random.next() < LONG_SHARE ? 8 * HOUR : SHORT_STOP_MS);
     if (happens(random, clockJumpsPerDay, EVERY_MS)) injector.jump(jumpMs(random));
     if (happens(random, clockSlipsPerDay, EVERY_MS)) injector.jump(slipMs(random));
     if (happens(random, keyRotationsPerDay, EVERY_MS)) injector.rotate();
     if (happens(random, outagesPerDay, EVERY_MS)) injector.outage(random.next() < LONG_SHARE ? 20 * HOUR : HOUR);
+    if (machine.isFleet) {
+      if (happens(random, disconnectionsPerDay, EVERY_MS)) injector.disconnect();
+      if (happens(random, departuresPerDay, EVERY_MS)) injector.leave();
+    }
     if (happens(random, followStormsPerDay, EVERY_MS)) storm(options, random.pick(handles), () => healed);
     if (staleReads > 0 && !blind && happens(random, 4, EVERY_MS))
       setLag(random.next() < staleReads ? random.int(options.longestReadLagMs) : 0);
@@ -101,13 +107,22 @@ function storm({ clock, random, crowd, tally, note }: FaultScheduleOptions, hand
 
 /** Acts as the Guardian: halts writes, lifts a halt, answers approvals. */
 async function actAsGuardian(options: FaultScheduleOptions, injector: FaultInjector, healed: boolean): Promise<void> {
-  const { machine, random, rates, tally, clock } = options;
-  const store = machine.store();
-  if (store === undefined) return;
-  if (!healed && happens(random, rates().haltsPerDay, EVERY_MS)) await injector.halt();
-  else if (healed || random.next() < 0.2) {
-    for (const { scope } of (await store.stops()).halts) await store.lift("halt", scope);
-  }
+  const { machine, random, rates } = options;
+  const stores = machine.stores();
+  if (stores.length === 0) return;
+  const halts = !healed && happens(random, rates().haltsPerDay, EVERY_MS);
+  const lifts = !halts && (healed || random.next() < 0.2);
+  if (halts) await injector.halt();
+  await Promise.all(stores.map((store) => unlessLost(decide(options, store, { lifts, healed }))));
+}
+
+interface Mood {
+  readonly lifts: boolean;
+  readonly healed: boolean;
+}
+
+async function decide({ random, tally, clock }: FaultScheduleOptions, store: Store, { lifts, healed }: Mood): Promise<void> {
+  if (lifts) for (const { scope } of (await store.stops()).halts) await store.lift("halt", scope);
   for (const { approval, intent } of await store.openApprovals(MAX_QUESTIONS, clock.now())) {
     tally.approvals++;
     const yes = healed || random.int(10) < YES;

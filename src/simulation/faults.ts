@@ -54,6 +54,9 @@ export interface FaultRates {
   readonly haltsPerDay: number;
   /** Share of writes that are followed by another fault within minutes: combined faults find more. */
   readonly pileUps: number;
+  /** With several processes: one loses its connections to the server of the store, or ends in order for a while. */
+  readonly disconnectionsPerDay: number;
+  readonly departuresPerDay: number;
 }
 
 /** The name of a fault that a simulation can inject. */
@@ -86,6 +89,8 @@ const NONE: FaultRates = {
   outagesPerDay: 0,
   haltsPerDay: 0,
   pileUps: 0,
+  disconnectionsPerDay: 0,
+  departuresPerDay: 0,
 };
 
 /** Rates far worse than any network: rare faults happen every few minutes. */
@@ -116,6 +121,8 @@ const WORST: FaultRates = {
   outagesPerDay: 1,
   haltsPerDay: 2,
   pileUps: 0.03,
+  disconnectionsPerDay: 6,
+  departuresPerDay: 4,
 };
 
 /** The names of all faults that a simulation can inject. */

@@ -4,6 +4,7 @@ import type { Random } from "../core/random.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import { jumpMs, slipMs, type FaultRates } from "./faults.ts";
+import { isStoreLost } from "../store/store-lost.ts";
 import type { Machine } from "./machine.ts";
 import type { Counting } from "./stats.ts";
 
@@ -41,12 +42,25 @@ export interface FaultInjector {
   rotate(): void;
   /** Halts writes as the Guardian. */
   halt(): Promise<void>;
+  /** Ends the sessions of a process on the store's server. */
+  disconnect(): void;
+  /** Ends a process in order, for a while. */
+  leave(): void;
   /** Injects one fault of the kinds enabled in this run, or of any kind if none is. */
   any(): void;
 }
 
+/** An order of the Guardian is given again later, if the store is lost meanwhile. */
+export async function unlessLost(order: Promise<void>): Promise<void> {
+  try {
+    await order;
+  } catch (error) {
+    if (!isStoreLost(error)) throw error;
+  }
+}
+
 export function createFaultInjector(options: FaultInjectorOptions): FaultInjector {
-  const { clock, random, machine, handles, tally, note, rates, disturb } = options;
+  const { clock, random, machine, handles, tally, note, disturb } = options;
   /** The key last shown to the Guardian, by handle. */
   const shown = new Map<string, string>();
   /** Schedules `run` within `mostMs` and returns the delay. */
@@ -60,7 +74,6 @@ export function createFaultInjector(options: FaultInjectorOptions): FaultInjecto
       const ms = random.int(mostMs);
       tally.stops++;
       note(`frozen for ${ms}`);
-      disturb(clock.now() + ms);
       machine.freezeFor(ms);
     },
     outage(mostMs) {
@@ -86,21 +99,41 @@ export function createFaultInjector(options: FaultInjectorOptions): FaultInjecto
     async halt() {
       tally.halts++;
       note("the Guardian halts writes");
-      await machine.store()?.stop("halt", random.next() < 0.5 ? EVERYONE : random.pick(handles), "simulated", clock.now());
+      const stores = machine.stores();
+      if (stores.length === 0) return;
+      const scope = random.next() < 0.5 ? EVERYONE : random.pick(handles);
+      await Promise.all(stores.map((store) => unlessLost(store.stop("halt", scope, "simulated", clock.now()))));
+    },
+    disconnect() {
+      tally.disconnections++;
+      note("a process loses its sessions");
+      machine.disconnect();
+    },
+    leave() {
+      tally.departures++;
+      note("a process leaves");
+      machine.leave();
     },
     any() {
-      const kinds: readonly (readonly [number, () => void])[] = [
-        [rates().crashes, () => machine.kill()],
-        [rates().stopsPerDay, () => injector.freeze(SHORT_STOP_MS)],
-        [rates().clockJumpsPerDay, () => injector.jump(jumpMs(random))],
-        [rates().clockSlipsPerDay, () => injector.jump(slipMs(random))],
-        [rates().keyRotationsPerDay, () => injector.rotate()],
-        [rates().outagesPerDay, () => injector.outage(SHORT_STOP_MS)],
-        [rates().haltsPerDay, () => void injector.halt()],
-      ];
+      const kinds = kindsOf(injector, options);
       const enabled = kinds.filter(([rate]) => rate > 0);
       random.pick(enabled.length === 0 ? kinds : enabled)[1]();
     },
   };
   return injector;
+}
+
+/** Each kind of fault, with its rate. */
+function kindsOf(injector: FaultInjector, { rates, machine, random }: FaultInjectorOptions): readonly (readonly [number, () => void])[] {
+  const kinds: readonly (readonly [number, () => void])[] = [
+    [rates().crashes, () => machine.kill()],
+    [rates().stopsPerDay, () => injector.freeze(SHORT_STOP_MS)],
+    [rates().clockJumpsPerDay, () => injector.jump(jumpMs(random))],
+    [rates().clockSlipsPerDay, () => injector.jump(slipMs(random))],
+    [rates().keyRotationsPerDay, () => injector.rotate()],
+    [rates().outagesPerDay, () => injector.outage(SHORT_STOP_MS)],
+    [rates().haltsPerDay, () => void injector.halt()],
+  ];
+  if (!machine.isFleet) return kinds;
+  return [...kinds, [rates().disconnectionsPerDay, () => injector.disconnect()], [rates().departuresPerDay, () => injector.leave()]];
 }

@@ -51,9 +51,12 @@ interface RequestFate extends Arrival {
   readonly resetAfterMs: number | undefined;
 }
 
-export function createNetworkTransport(options: NetworkTransportOptions): (request: WireRequest) => Promise<WireAnswer> {
-  const { clock, network, set } = options;
-  return (request) =>
+/** `departs` resolves when a process that stopped as it opened the socket goes on: it checks nothing then, and sends. */
+export type NetworkTransport = (request: WireRequest, departs?: Promise<void>) => Promise<WireAnswer>;
+
+export function createNetworkTransport(options: NetworkTransportOptions): NetworkTransport {
+  const { clock } = options;
+  return (request, departs) =>
     new Promise((resolve) => {
       options.onSend(request);
       const startedAt = clock.monotonic();
@@ -73,26 +76,43 @@ export function createNetworkTransport(options: NetworkTransportOptions): (reque
       if (request.signal?.aborted === true) return finish({ kind: "never-left", reason: "aborted" });
       request.signal?.addEventListener("abort", abort, { once: true });
 
-      const fate = drawFate(request, options);
-      if (fate.refused) return finish(REFUSED);
-      if (fate.resetAfterMs !== undefined) clock.after(fate.resetAfterMs, () => finish(RESET));
-      if (fate.arrivesAfterMs === undefined) return;
-      clock.after(fate.arrivesAfterMs, () => {
-        options
-          .aroundArrival(request, () => network.handle(set, toNetwork(request)), fate)
-          .then(
-            (reply) => {
-              if (fate.returnsAfterMs === undefined || finished) return;
-              // An outage also cuts off answers in flight.
-              clock.after(fate.returnsAfterMs, () => options.down() || finish(toWire(reply, clock.monotonic() - startedAt)));
-            },
-            (error: unknown) => {
-              if (!(error instanceof ConnectionLost)) throw error;
-              finish(RESET);
-            },
-          );
-      });
+      const leave = (): void => carry(request, { options, isLate: departs !== undefined, startedAt, isOver: () => finished, finish });
+      if (departs === undefined) leave();
+      else void departs.then(leave);
     });
+}
+
+interface Journey {
+  readonly options: NetworkTransportOptions;
+  /** It leaves later than its process checked that it may. */
+  readonly isLate: boolean;
+  readonly startedAt: number;
+  readonly isOver: () => boolean;
+  readonly finish: (answer: WireAnswer) => void;
+}
+
+function carry(request: WireRequest, { options, isLate, startedAt, isOver, finish }: Journey): void {
+  const { clock, network, set } = options;
+  const drawn = drawFate(request, options);
+  const fate = isLate ? { ...drawn, beyondBound: true } : drawn;
+  if (fate.refused) return finish(REFUSED);
+  if (fate.resetAfterMs !== undefined) clock.after(fate.resetAfterMs, () => finish(RESET));
+  if (fate.arrivesAfterMs === undefined) return;
+  clock.after(fate.arrivesAfterMs, () => {
+    options
+      .aroundArrival(request, () => network.handle(set, toNetwork(request)), fate)
+      .then(
+        (reply) => {
+          if (fate.returnsAfterMs === undefined || isOver()) return;
+          // An outage also cuts off answers in flight.
+          clock.after(fate.returnsAfterMs, () => options.down() || finish(toWire(reply, clock.monotonic() - startedAt)));
+        },
+        (error: unknown) => {
+          if (!(error instanceof ConnectionLost)) throw error;
+          finish(RESET);
+        },
+      );
+  });
 }
 
 function drawFate(

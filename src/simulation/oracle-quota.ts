@@ -12,7 +12,7 @@ export interface QuotaOracle {
 
 const SPAN = { hour: HOUR, day: DAY } as const;
 
-export function createQuotaOracle(network: LocalNetwork, clock: Clock): QuotaOracle {
+export function createQuotaOracle(network: LocalNetwork, clock: Clock, handles: ReadonlySet<string>): QuotaOracle {
   /** Late arrivals: the network counts them, and the oracle does not. */
   const strays: { readonly agent: string; readonly at: number }[] = [];
   let seen = 0;
@@ -27,6 +27,7 @@ export function createQuotaOracle(network: LocalNetwork, clock: Clock): QuotaOra
       const fresh = over.slice(seen);
       seen = over.length;
       return fresh.flatMap(({ agent, window, count, limit, at }) => {
+        if (!handles.has(agent)) return [];
         const stray = strays.filter((one) => one.agent === agent && one.at > at - SPAN[window]).length;
         if (count - stray <= limit) return [];
         return [`${agent}: request ${count} of ${limit} within one ${window}, ${stray} of them strays`];

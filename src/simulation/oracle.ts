@@ -82,7 +82,7 @@ export function createOracle(options: OracleOptions): Oracle {
   const invariants = installInvariants(db, specialists);
   const gaps: Announcements["gap"][] = [];
   const checkRequest = createGate(disk, intentHeader);
-  const quotaOracle = createQuotaOracle(network, clock);
+  const quotaOracle = createQuotaOracle(network, clock, handles);
   const webhookOracle = createWebhookOracle(disk, network, specialists);
   const feedOracle = createFeedOracle(db, clock, specialists);
   const backlog = createBacklog(db, clock, specialists);

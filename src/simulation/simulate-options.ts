@@ -31,6 +31,11 @@ export interface SimulateOptions {
   readonly assume?: Partial<Assumptions>;
   /** The network also delivers webhooks, if its endpoint set has them. Default false. */
   readonly webhooks?: boolean;
+  /**
+   * Processes that work on one store, as a fleet does: each has some of the specialists, and the others take over what one leaves by a crash, a
+   * stop, a lost connection or its end. Default 1.
+   */
+  readonly processes?: number;
   /** Answers `act.fetch`. Default: refuses every call. */
   readonly fetch?: typeof globalThis.fetch;
   /**

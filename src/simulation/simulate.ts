@@ -36,12 +36,14 @@ const HEALING_MS = 60 * DAY;
 const STEPS_TOLD = 100;
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 3_660;
+export const MAX_PROCESSES = 16;
 
 /** Runs a simulation. Throws `Misconfigured` on unusable options; a broken promise is a result. */
 export async function simulate(options: SimulateOptions): Promise<Simulation> {
   const spanMs = spanOf(options);
   options.specialists.forEach(checkDefinition);
   const specialists = options.specialists.map((given) => ("deadlineMs" in given ? given : createSpecialist(given)));
+  checkProcesses(options.processes);
   if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist to simulate, got none");
   requireModels(specialists, options.models ?? {}, modelInTest);
   const models = options.models && (await openStagedModels(options.models));
@@ -58,19 +60,20 @@ interface Course {
 }
 
 async function simulateOn(stage: Stage, options: SimulateOptions, { specialists, spanMs }: Course): Promise<Simulation> {
-  const { clock, network, crowd, faultSchedule, machine, oracle, liveness, tally, disk, trace } = stage;
+  const { clock, network, crowd, faultSchedule, machine, parts, tally, trace } = stage;
   const began = clock.monotonic();
   let steps = 0;
+  const effects = (): number => parts.reduce((sum, { oracle }) => sum + oracle.effects, 0);
   const broken = (): boolean => {
     if (steps++ % STEPS_TOLD === 0)
-      options.onProgress?.({ virtualMs: clock.monotonic() - began, requests: tally.requests, effects: oracle.effects });
-    return (options.stopAtViolation ?? true) && oracle.violations.length > 0;
+      options.onProgress?.({ virtualMs: clock.monotonic() - began, requests: tally.requests, effects: effects() });
+    return (options.stopAtViolation ?? true) && parts.some(({ oracle }) => oracle.violations.length > 0);
   };
 
   network.start();
   crowd.start();
   faultSchedule.start();
-  liveness.start();
+  for (const { liveness } of parts) liveness.start();
   machine.boot();
   await clock.runUntil(broken, spanMs);
 
@@ -80,22 +83,28 @@ async function simulateOn(stage: Stage, options: SimulateOptions, { specialists,
   let stuckMs = 0;
   for (let waited = 0; waited < HEALING_MS && stuckMs < STUCK_MS && !broken() && !(waited >= HOUR && left === 0); waited += 10 * MINUTE) {
     await clock.runUntil(broken, 10 * MINUTE);
-    const unfinished = oracle.unfinished(healedAt).length;
+    const unfinished = parts.reduce((sum, { oracle }) => sum + oracle.unfinished(healedAt).length, 0);
     stuckMs = unfinished < left ? 0 : stuckMs + 10 * MINUTE;
     left = unfinished;
   }
-  liveness.stop();
+  for (const { liveness } of parts) liveness.stop();
   await clock.run(machine.stop(), HOUR);
-  if (!broken()) oracle.close(healedAt, crowd.posts);
+  if (!broken()) for (const { oracle } of parts) oracle.close(healedAt, crowd.posts);
   faultSchedule.stop();
   await clock.run(network.stop());
-  const { effects } = oracle;
-  const counted = tally.close({ db: disk.db, effects, lives: machine.lives, specialists, backlog: oracle.backlog() });
-  disk.close();
+  const counted = tally.close({
+    databases: parts.map(({ disk }) => disk.db),
+    effects: effects(),
+    lives: machine.lives,
+    specialists,
+    backlog: parts.flatMap(({ oracle }) => oracle.backlog()),
+  });
+  for (const { disk } of parts) disk.close();
+  const violations = stage.violations();
   return {
     seed: options.seed ?? DEFAULT_SEED,
-    ok: oracle.violations.length === 0,
-    violations: oracle.violations,
+    ok: violations.length === 0,
+    violations,
     errors: tally.errors(),
     trace: trace.digest(),
     tail: trace.tail(),
@@ -104,6 +113,11 @@ async function simulateOn(stage: Stage, options: SimulateOptions, { specialists,
     faults: stage.faults,
     stats: counted,
   };
+}
+
+function checkProcesses(processes = 1): void {
+  if (!Number.isInteger(processes) || processes < 1 || processes > MAX_PROCESSES)
+    throw new Misconfigured("option_invalid", `expected from 1 to ${MAX_PROCESSES} processes, got ${processes}`);
 }
 
 function spanOf({ days, hours }: SimulateOptions): number {

@@ -2,6 +2,7 @@
 import type { Clock, Timer } from "../core/clock.ts";
 import type { LogFields, Logger, LogLevel } from "../core/log.ts";
 import type { Store } from "../store/store.ts";
+import type { StoreSession } from "./store-session.ts";
 
 export interface ProcessOptions {
   /** The clock of the simulated world. */
@@ -22,24 +23,29 @@ export interface SimulatedProcess {
   outside<T>(point: string, call: () => Promise<T>): Promise<T>;
   /** Calls out of the process that answer at once. It may die before or after; its code then ends with `ProcessEnded`. */
   atOnce<T>(point: string, call: () => T): T;
-  /** A log that gets no line after the process has died. */
-  logOf(log: Logger): Logger;
+  /** A log that gets no line after the process has died, or while the condition does not hold. */
+  logOf(log: Logger, isHeard?: () => boolean): Logger;
   /** Calls into the process once it runs. The process may die before or during the call; the caller then waits for ever. */
   into<T>(point: string, call: () => Promise<T>): Promise<T>;
   /** Freezes the process until `resume()`, like SIGSTOP. Calls and timers meanwhile arrive on resume. */
   freeze(): void;
   resume(): void;
   end(point: string): void;
+  /** Ends it without a report: its machine's death is known, or it has finished its work. */
+  leave(): void;
 }
 
 export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: ProcessOptions): SimulatedProcess {
   let alive = true;
   let frozen: (() => void)[] | undefined;
 
-  const end = (point: string): void => {
-    if (!alive) return;
+  const leave = (): void => {
     alive = false;
     frozen = undefined;
+  };
+  const end = (point: string): void => {
+    if (!alive) return;
+    leave();
     onDeath(point);
   };
   const passes = (point: string): boolean => {
@@ -54,7 +60,7 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
   };
   const answered = <T>(point: string, call: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const arrive = (deliver: () => void): void => inside(() => void (passes(around(point).after) && deliver()));
+      const arrive = (deliver: () => void): void => inside(() => void (passes(around(point).after) && inside(deliver))); // it may freeze there
       call().then(
         (value) => arrive(() => resolve(value)),
         (error: unknown) => arrive(() => reject(error as Error)),
@@ -79,9 +85,7 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
       // Queued writes that are not yet written when the process dies are lost.
       soon: (run) => clock.soon(() => inside(() => void (passes("soon") && run()))),
     },
-    outside(point, call) {
-      return passes(around(point).before) ? answered(point, call) : never();
-    },
+    outside: (point, call) => (passes(around(point).before) ? answered(point, call) : never()),
     atOnce(point, call) {
       const { before, after: over } = around(point);
       if (!passes(before)) throw new ProcessEnded();
@@ -89,18 +93,19 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
       if (!passes(over)) throw new ProcessEnded();
       return result;
     },
-    logOf: (log) => logWhile(() => alive, log),
+    logOf: (log, isHeard = () => true) => logWhile(() => alive && isHeard(), log),
     into: (point, call) =>
       new Promise((resolve, reject) => inside(() => void (passes(around(point).before) && answered(point, call).then(resolve, reject)))),
     freeze() {
       if (alive) frozen ??= [];
     },
     resume() {
-      const waiting = frozen ?? [];
+      const waiting = frozen;
       frozen = undefined;
-      for (const run of waiting) inside(run);
+      waiting?.forEach(inside);
     },
     end,
+    leave,
   };
 }
 
@@ -148,6 +153,7 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
   finishRun: true,
   hasWaiting: true,
   loadState: true,
+  nextLastTry: true,
   nextDue: true,
   parkEvent: true,
   requireCurrent: true,
@@ -156,8 +162,15 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
   supersede: true,
 };
 
-/** Wraps the store for a living process. `onCommit` gets every completed operation, even if the process died meanwhile. */
-export function storeOf(process: SimulatedProcess, store: Store, onCommit: (operation: string) => void): Store {
+export interface StoreUse {
+  /** Gets every completed operation, even if the process died meanwhile. */
+  readonly onCommit: (operation: string) => void;
+  /** Default: the store is a file of this process alone. */
+  readonly session?: StoreSession | undefined;
+}
+
+/** Wraps the store for a living process. */
+export function storeOf(process: SimulatedProcess, store: Store, { onCommit, session }: StoreUse): Store {
   const wrapped = new Map<string | symbol, unknown>();
   const living: Store = new Proxy(store, {
     get(target, name) {
@@ -167,10 +180,14 @@ export function storeOf(process: SimulatedProcess, store: Store, onCommit: (oper
       const operation: unknown = Reflect.get(target, name);
       if (typeof operation !== "function") return operation;
       const label = String(name);
-      const call = (args: unknown[]): unknown => Reflect.apply(operation, target, args) as unknown;
+      const call = (args: unknown[]): unknown => {
+        if (session?.lost !== undefined) throw session.lost;
+        return Reflect.apply(operation, target, args) as unknown;
+      };
       const later = (...args: unknown[]): Promise<unknown> =>
         process.outside(label, async () => {
-          const result = await call(args);
+          const answer = call(args);
+          const result = await (session === undefined ? answer : session.during(Promise.resolve(answer)));
           onCommit(label);
           return result;
         });

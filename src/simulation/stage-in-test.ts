@@ -15,8 +15,10 @@ import type { Intent } from "../outbox/intent.ts";
 import type { CrowdOptions } from "./background-traffic.ts";
 import type { CrowdJob } from "./crowd-words.ts";
 import { fetchOf, type FetchAnswers } from "./answering-fetch.ts";
+import type { Disk } from "./disk.ts";
 import { moneyCounted } from "./invariants.ts";
 import { checkNames, specialistsOf, type GivenSpecialist, type NamesOf } from "./given-in-test.ts";
+import type { Violation } from "./oracle.ts";
 import { job, post } from "./sample-records.ts";
 import { SITUATIONS, UNHURRIED, type Setting, type Situation } from "./situation.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -145,12 +147,12 @@ export async function stage(options: TestStageOptions): Promise<TestStage> {
   machine.boot();
   const staged = createTestStage(opened, handles, set, models);
   await staged.advance(MINUTE);
-  if (machine.runtime()?.phase !== "working") throw new Error(`the specialists did not start: ${opened.tally.errors().join("; ")}`);
+  if (machine.runtimes()[0]?.phase !== "working") throw new Error(`the specialists did not start: ${opened.tally.errors().join("; ")}`);
   return staged;
 }
 
 function createTestStage(opened: Stage, handles: readonly string[], set: EndpointSet, models: StagedModels | undefined): TestStage {
-  const { clock, network, machine, disk, oracle } = opened;
+  const { clock, network, machine, parts } = opened;
   let stopped: Promise<void> | undefined;
   const visit = createVisitors(network, set, () => clock.now());
   const own = (handle: string | undefined): readonly string[] => {
@@ -161,21 +163,20 @@ function createTestStage(opened: Stage, handles: readonly string[], set: Endpoin
   };
   const advance = async (time: Duration): Promise<void> => {
     if (stopped !== undefined) throw new Error("the stage has ended: nothing happens on it");
-    const known = oracle.violations.length;
-    if (!(await clock.runUntil(() => oracle.violations.length > known, durationMs(time)))) return;
-    const broken = oracle.violations.slice(known).map(({ promise, what }) => `${promise} ${what}`);
-    throw new Error(`a promise of Retinue broke: ${broken.join("; ")}`);
+    const known = opened.violations().length;
+    if (!(await clock.runUntil(() => parts.some(({ oracle }) => oracle.violations.length > known), durationMs(time)))) return;
+    throw new Error(`a promise of Retinue broke: ${opened.violations().slice(known).map(violationText).join("; ")}`);
   };
   const guardian = async <Answer>(order: (guardian: Guardian) => Promise<Answer>): Promise<Answer> => {
-    await clock.runUntil(() => machine.runtime()?.phase === "working", RESTART_MS);
-    const [store, runtime] = [machine.store(), machine.runtime()];
+    await clock.runUntil(() => machine.runtimes()[0]?.phase === "working", RESTART_MS);
+    const [[store], [runtime]] = [machine.stores(), machine.runtimes()];
     if (store === undefined || runtime === undefined) throw new Error(`the process did not start within ${showDuration(RESTART_MS)}`);
     return clock.run(order(createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: "" } })), HOUR);
   };
   const intents = async (handle?: string): Promise<readonly StageIntent[]> => {
     const wanted = own(handle);
-    await clock.runUntil(() => machine.store() !== undefined, RESTART_MS);
-    const rows = await clock.run(machine.store()?.intents({ limit: MAX_INTENTS }) ?? Promise.resolve([]), HOUR);
+    await clock.runUntil(() => machine.stores().length > 0, RESTART_MS);
+    const rows = await clock.run(machine.stores()[0]?.intents({ limit: MAX_INTENTS }) ?? Promise.resolve([]), HOUR);
     return rows.filter(({ specialist }) => wanted.includes(specialist)).toReversed();
   };
   const requests = (handle?: string): readonly RequestLine[] => ofAgents(network.truth.requests(), own(handle));
@@ -184,7 +185,7 @@ function createTestStage(opened: Stage, handles: readonly string[], set: Endpoin
     opened.heal();
     await clock.run(machine.stop(), HOUR);
     await clock.run(network.stop());
-    disk.close();
+    for (const { disk } of parts) disk.close();
     await models?.close();
   };
   const staged: Omit<TestStage, keyof StagePromises> = {
@@ -211,13 +212,21 @@ function createTestStage(opened: Stage, handles: readonly string[], set: Endpoin
         await person.approve({ id, hash: approval?.hash ?? "" });
       }),
     intents,
-    spent: (handle, currency = CREDITS) => own(handle).reduce((sum, one) => sum + moneyCounted(disk.db, one, currency), 0),
+    spent: (handle, currency = CREDITS) => parts.reduce((sum, { disk }) => sum + countedOf(disk, own(handle), currency), 0),
     requests,
     effects,
     stop: () => (stopped ??= stop()),
     [Symbol.asyncDispose]: () => (stopped ??= stop()),
   };
   return { ...staged, ...createStagePromises({ ...staged, handles, truth: network.truth }) };
+}
+
+function violationText({ promise, what }: Violation): string {
+  return `${promise} ${what}`;
+}
+
+function countedOf({ db }: Disk, handles: readonly string[], currency: string): number {
+  return handles.reduce((sum, handle) => sum + moneyCounted(db, handle, currency), 0);
 }
 
 function whyUnassigned(network: LocalNetwork, id: string, account: string | undefined): string {

@@ -1,6 +1,7 @@
 /** Joins the parts of a simulated run: network, transports, machine, faults and oracle. */
 import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import { createAnnouncer } from "../core/events.ts";
+import type { Clock } from "../core/clock.ts";
 import { createLogger } from "../core/log.ts";
 import { Secret } from "../core/secret.ts";
 import { seededRandom, type Random } from "../core/random.ts";
@@ -17,10 +18,11 @@ import { faultRates, drawFault, type FaultRates } from "./faults.ts";
 import { checkSet } from "./given-in-test.ts";
 import { createDisk, type Disk } from "./disk.ts";
 import { createFaultSchedule, type FaultSchedule } from "./fault-schedule.ts";
-import { createOracle, type Oracle } from "./oracle.ts";
+import { createOracle, type Oracle, type Violation } from "./oracle.ts";
 import { createNetworkTransport } from "./network-transport.ts";
 import { createLiveness, type Liveness } from "./liveness.ts";
 import { createMachine, type Machine } from "./machine.ts";
+import type { SimulatedPart } from "./simulated-work.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 import type { StagedModels } from "./staged-models.ts";
 import { createStats, type Counting } from "./stats.ts";
@@ -36,18 +38,29 @@ export interface Stage {
   readonly crowd: BackgroundTraffic;
   readonly machine: Machine;
   readonly faultSchedule: FaultSchedule;
-  readonly oracle: Oracle;
-  readonly liveness: Liveness;
+  readonly parts: readonly StagePart[];
   readonly tally: Counting;
   readonly trace: Trace;
-  readonly disk: Disk;
   /** The rates that the seed chose. */
   readonly faults: FaultRates;
+  /** Promises that did not hold so far, in the order of time. */
+  violations(): readonly Violation[];
   /** Cuts the machine off the network, or joins it again. */
   setOutage(down: boolean): void;
   /** Ends all faults and all traffic of others. */
   heal(): void;
 }
+
+/** Specialists that are in one process at a time, with their rows and what judges them. */
+export interface StagePart {
+  readonly specialists: readonly Specialist[];
+  readonly disk: Disk;
+  readonly oracle: Oracle;
+  readonly liveness: Liveness;
+}
+
+/** Parts for each process, so that not all that one leaves goes to the same one. */
+const PARTS_EACH = 2;
 
 /** Conditions that change during a run. */
 interface Conditions {
@@ -81,7 +94,7 @@ export function openStage(options: StageOptions, specialists: readonly Specialis
     onAnswer(handle, delivery, status) {
       tally.deliveries++;
       note(`${handle} answered a delivery: ${status}`);
-      if (status === 200 || status === 202) oracle.acknowledges(handle, delivery);
+      if (status === 200 || status === 202) partOf(handle)?.oracle.acknowledges(handle, delivery);
     },
   });
   const network = openNetwork(options, { clock, random, deliver: webhookTransport });
@@ -96,15 +109,15 @@ export function openStage(options: StageOptions, specialists: readonly Specialis
     content: options.crowd ?? {},
     specialists: handles,
   });
-  const disk = createDisk({ clock, random: random.fork("disk") });
   const trace = createTrace();
   const tally = createStats();
   const note = (what: string): void => trace.note(clock.now(), what);
-  const oracle = createOracle({ clock, disk, network, specialists, intentHeader: intentHeaderOf(profile) });
-  const liveness = createLiveness({ clock, db: disk.db, onLate: (what) => oracle.isLate(what) });
+  const parts = createParts(specialists, options.processes, { clock, random, network, intentHeader: intentHeaderOf(profile) });
+  const partOf = (handle: string): StagePart | undefined => parts.find((part) => part.specialists.some((one) => one.handle === handle));
+  const disturb = (until: number): void => parts.forEach(({ liveness }) => liveness.disturb(until));
   const setOutage = (down: boolean): void => void (conditions.outage = down);
   const onWrite = (): void => faultSchedule.pileUp();
-  const scene = { options, specialists, clock, random, profile, network, keys, conditions, disk, tally, oracle, liveness, note, onWrite };
+  const scene = { options, parts, clock, random, profile, network, keys, conditions, tally, note, onWrite, disturb };
   const machine = createSimulatedMachine(scene);
   const faultSchedule = createFaultSchedule({
     clock,
@@ -120,7 +133,7 @@ export function openStage(options: StageOptions, specialists: readonly Specialis
     rotate: (handle) => network.regenerateKey(handle, set),
     pasteKey: (handle, key) => void keys.set(handle, key),
     setOutage,
-    disturb: (until) => liveness.disturb(until),
+    disturb,
   });
   const heal = (): void => {
     conditions.rates = faultRates("none", random);
@@ -128,7 +141,38 @@ export function openStage(options: StageOptions, specialists: readonly Specialis
     crowd.stop();
     faultSchedule.heal();
   };
-  return { clock, network, crowd, machine, faultSchedule, oracle, liveness, tally, trace, disk, faults, setOutage, heal };
+  const violations = (): readonly Violation[] => parts.flatMap(({ oracle }) => oracle.violations).toSorted((a, b) => a.at - b.at);
+  return { clock, network, crowd, machine, faultSchedule, parts, tally, trace, faults, violations, setOutage, heal };
+}
+
+interface PartOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly network: LocalNetwork;
+  readonly intentHeader: string;
+}
+
+function createParts(
+  specialists: readonly Specialist[],
+  processes: number | undefined,
+  { clock, random, network, intentHeader }: PartOptions,
+): readonly StagePart[] {
+  return divided(specialists, processes).map((group, i) => {
+    const disk = createDisk({ clock, random: random.fork(named("disk", i)) });
+    const oracle = createOracle({ clock, disk, network, specialists: group, intentHeader });
+    return { specialists: group, disk, oracle, liveness: createLiveness({ clock, db: disk.db, onLate: (what) => oracle.isLate(what) }) };
+  });
+}
+
+/** Specialists in turn, so that each process has some as long as there are enough. */
+function divided(specialists: readonly Specialist[], processes = 1): readonly (readonly Specialist[])[] {
+  const count = processes === 1 ? 1 : Math.min(specialists.length, PARTS_EACH * processes);
+  return Array.from({ length: count }, (_, i) => specialists.filter((_one, n) => n % count === i));
+}
+
+/** The name of a part's own randomness; the first part of all is the only one of most runs. */
+function named(name: string, part: number): string {
+  return part === 0 ? name : `${name} ${part}`;
 }
 
 interface Ground {
@@ -149,9 +193,8 @@ function openNetwork({ residents, assume, keptRequests = 1_000 }: StageOptions, 
   });
 }
 
-interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "oracle" | "liveness"> {
+interface Scene extends Pick<Stage, "clock" | "network" | "parts" | "tally"> {
   readonly options: StageOptions;
-  readonly specialists: readonly Specialist[];
   readonly random: Random;
   readonly profile: Profile;
   /** Content of each specialist's key file. */
@@ -160,6 +203,8 @@ interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "or
   readonly note: (what: string) => void;
   /** Called as a specialist's write leaves. */
   readonly onWrite: () => void;
+  /** Due work may be late until then. */
+  readonly disturb: (until: number) => void;
 }
 
 /** The receiver's address is known to the webhook transport alone: no socket reaches it. */
@@ -172,14 +217,52 @@ const RECEIVER: ReceiverSettings = {
 };
 
 function createSimulatedMachine(scene: Scene): Machine {
-  const { options, specialists, clock, random, profile, network, keys, conditions, disk, tally, oracle, liveness, note } = scene;
+  const { options, parts, clock, random, profile, keys, conditions, tally, note, disturb } = scene;
   const { set = "b", models } = options;
+  return createMachine({
+    clock,
+    random: random.fork("machine"),
+    processes: options.processes,
+    parts: parts.map((part, i) => simulatedPart(scene, part, random.fork(named("link", i)))),
+    profile,
+    baseUrl: set === "a" ? "http://network.invalid" : "http://network.invalid/v1",
+    keyOf: (handle) => keys.get(handle),
+    log: createLogger({
+      level: "error",
+      now: () => clock.now(),
+      sink: ({ message, fields }) => tally.error(`${message}: ${String(fields["message"])}`),
+    }),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...(models === undefined
+      ? {}
+      : { models: { settings: models.settings, send: (request) => clock.outside(() => models.send(request)) } }),
+    ...(options.webhooks === true ? { receiver: RECEIVER } : {}),
+    crashAt: options.crashAt,
+    crashes: () => conditions.rates.crashes,
+    onDeath(point, downMs) {
+      tally.crashes++;
+      note(`dies ${point}, down for ${downMs}`);
+    },
+    onDisturbed: disturb,
+    onTakeover() {
+      tally.takeovers++;
+      note("is taken over");
+    },
+    comparedEvery: options.comparedEvery,
+  });
+}
+
+function simulatedPart(
+  { options, clock, profile, network, conditions, tally, note, onWrite }: Scene,
+  { specialists, disk, oracle, liveness }: StagePart,
+  random: Random,
+): SimulatedPart {
   const intentHeader = intentHeaderOf(profile);
   const transport = createNetworkTransport({
     clock,
-    random: random.fork("link"),
+    random,
     network,
-    set,
+    set: options.set ?? "b",
     rates: () => conditions.rates,
     down: () => conditions.outage,
     lateLandingMs: profile.timing.lateLandingMs,
@@ -188,7 +271,7 @@ function createSimulatedMachine(scene: Scene): Machine {
       tally.requests++;
       note(`${request.method} ${request.path} ${request.headers[intentHeader] ?? ""}`);
       oracle.sends(request);
-      if (request.headers[intentHeader] !== undefined) scene.onWrite();
+      if (request.headers[intentHeader] !== undefined) onWrite();
     },
     aroundArrival: (request, arrive, { beyondBound }) => oracle.arrives(request, arrive, beyondBound),
     onAnswer: ({ path }, answer) => note(`${path} ${answer.kind} ${answer.kind === "answer" ? answer.status : answer.reason}`),
@@ -197,45 +280,22 @@ function createSimulatedMachine(scene: Scene): Machine {
   announcer.on("gap", (gap) => oracle.recordGap(gap));
   announcer.on("run", (run) => tally.run(run));
   announcer.on("poll", (poll) => oracle.recordPoll(poll));
-  return createMachine({
-    clock,
-    random: random.fork("machine"),
-    disk,
+  return {
     specialists,
-    profile,
-    baseUrl: set === "a" ? "http://network.invalid" : "http://network.invalid/v1",
-    keyOf: (handle) => keys.get(handle),
+    disk,
     transport,
-    log: createLogger({
-      level: "error",
-      now: () => clock.now(),
-      sink: ({ message, fields }) => tally.error(`${message}: ${String(fields["message"])}`),
-    }),
     announcer,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-    ...(models === undefined
-      ? {}
-      : { models: { settings: models.settings, send: (request) => clock.outside(() => models.send(request)) } }),
-    ...(options.webhooks === true ? { receiver: RECEIVER } : {}),
-    crashAt: options.crashAt,
-    crashes: () => conditions.rates.crashes,
     onCommit(operation) {
       tally.commits++;
       note(operation);
       oracle.step();
     },
-    onDeath(point, downMs) {
-      tally.crashes++;
-      note(`dies ${point}, down for ${downMs}`);
-      liveness.disturb(clock.now() + downMs);
-    },
     onDrift: (what) => oracle.hasDrifted(what),
-    comparedEvery: options.comparedEvery,
     onBoot() {
       note("boots");
       liveness.disturb();
     },
-  });
+  };
 }
 
 function intentHeaderOf({ idempotencyHeader }: Profile): string {

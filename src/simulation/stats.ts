@@ -18,6 +18,10 @@ export interface SimulationStats {
   readonly outages: number;
   readonly halts: number;
   readonly storms: number;
+  /** Of several processes: lost sessions, ends in order, and specialists that went from one process to another. */
+  readonly disconnections: number;
+  readonly departures: number;
+  readonly takeovers: number;
   /** Webhook deliveries answered by the receiver. */
   readonly deliveries: number;
   readonly approvals: number;
@@ -61,6 +65,9 @@ type Counter =
   | "halts"
   | "approvals"
   | "storms"
+  | "disconnections"
+  | "departures"
+  | "takeovers"
   | "deliveries";
 
 export type Counting = Record<Counter, number> & {
@@ -73,7 +80,7 @@ export type Counting = Record<Counter, number> & {
 
 /** The state at the end of a run. */
 interface End extends Pick<SimulationStats, "effects" | "lives"> {
-  readonly db: OpenDatabase["db"];
+  readonly databases: readonly OpenDatabase["db"][];
   readonly specialists: readonly Specialist[];
   readonly backlog: readonly Waiting[];
 }
@@ -93,21 +100,20 @@ export function createStats(): Counting {
     outages: 0,
     halts: 0,
     storms: 0,
+    disconnections: 0,
+    departures: 0,
+    takeovers: 0,
     deliveries: 0,
     approvals: 0,
     error: (message) => void (errors.size < MAX_ERRORS && errors.add(message)),
     errors: () => [...errors],
     run: (what) => handlings.add(what),
-    close({ db, effects, lives, specialists, backlog }) {
-      const { requests, commits, crashes, stops, jumps, rotations, outages, halts, approvals, storms, deliveries } = counting;
+    close({ databases, effects, lives, specialists, backlog }) {
+      const { requests, commits, crashes, stops, jumps, rotations, outages, halts, storms, deliveries, approvals } = counting;
+      const { disconnections, departures, takeovers } = counting;
       const counts = (sql: string): SimulationStats["intents"] =>
-        Object.fromEntries(
-          db
-            .prepare(sql)
-            .all()
-            .map((row) => [String(row["what"]), Number(row["n"])]),
-        );
-      const one = (sql: string): number => Number(db.prepare(sql).get()?.["n"] ?? 0);
+        addedUp(databases.flatMap((db) => db.prepare(sql).all()).map((row) => [String(row["what"]), Number(row["n"])]));
+      const one = (sql: string): number => databases.reduce((sum, db) => sum + Number(db.prepare(sql).get()?.["n"] ?? 0), 0);
       return {
         requests,
         effects,
@@ -121,15 +127,16 @@ export function createStats(): Counting {
         halts,
         approvals,
         storms,
+        disconnections,
+        departures,
+        takeovers,
         deliveries,
-        intents: counts("SELECT operation || ' ' || state AS what, count(*) AS n FROM intent GROUP BY 1 ORDER BY 1"),
-        events: counts("SELECT kind || ' ' || state AS what, count(*) AS n FROM event GROUP BY 1 ORDER BY 1"),
+        intents: counts("SELECT operation || ' ' || state AS what, count(*) AS n FROM intent GROUP BY 1"),
+        events: counts("SELECT kind || ' ' || state AS what, count(*) AS n FROM event GROUP BY 1"),
         doubts: one("SELECT count(*) AS n FROM intent WHERE ever_unknown = 1"),
         parked: one("SELECT count(*) AS n FROM intent WHERE state = 'parked'"),
         provenDoubts: one(`SELECT count(*) AS n FROM intent WHERE ever_unknown = 1 AND ${PROVEN}`),
-        parkedFor: counts(
-          "SELECT operation || ' ' || code AS what, count(*) AS n FROM intent WHERE state = 'parked' GROUP BY 1 ORDER BY 1",
-        ),
+        parkedFor: counts("SELECT operation || ' ' || code AS what, count(*) AS n FROM intent WHERE state = 'parked' GROUP BY 1"),
         provenParked: one(`SELECT count(*) AS n FROM intent WHERE state = 'parked' AND ${PROVEN}`),
         waiting: countsOf(backlog.map(({ operation }) => operation)),
         undecided: handlings.undecided(specialists),
@@ -138,6 +145,12 @@ export function createStats(): Counting {
     },
   };
   return counting;
+}
+
+/** Sums by name, in the order of names. */
+function addedUp(counts: readonly (readonly [name: string, n: number])[]): { readonly [name: string]: number } {
+  const sums = [...Map.groupBy(counts, ([name]) => name)].map(([name, all]) => [name, all.reduce((sum, [, n]) => sum + n, 0)] as const);
+  return Object.fromEntries(sums.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function countsOf(names: readonly string[]): { readonly [name: string]: number } {

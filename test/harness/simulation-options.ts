@@ -42,6 +42,8 @@ const THEMES: { readonly [name: string]: Partial<FaultRates> } = {
   storms: { followStormsPerDay: 12 },
 };
 const MOST_THEMES = 4;
+/** What goes wrong among several processes, whatever else does. */
+const FLEET: Partial<FaultRates> = { crashes: 15, stopsPerDay: 12, disconnectionsPerDay: 12, departuresPerDay: 6 };
 
 const SCHEMES: readonly WebhookScheme[] = ["sha256-header", "standard", "stripe", "github", "in-body"];
 
@@ -56,14 +58,17 @@ export function course(seed: number, hours: number): SimulateOptions {
   const crowd = crowdOf(random);
   const habits = habitsOf(random);
   const profile = profileOf(random, set, priced);
+  const rushesPerDay = chance(0.4) ? 6 : 0;
+  const several = chance(0.25);
   return {
     specialists,
     seed,
     hours,
-    faults,
+    faults: several && typeof faults === "object" ? { ...FLEET, ...faults } : faults,
+    ...(several ? { processes: 3 } : {}),
     set,
     webhooks,
-    crowd: { ...crowd, rushesPerDay: chance(0.4) ? 6 : 0 },
+    crowd: { ...crowd, rushesPerDay },
     assume: { ...habits, ...(priced ? { prices: { "jobs.apply": 1, "posts.reply": 1 } } : {}) },
     profile,
   };

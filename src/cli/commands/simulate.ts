@@ -6,7 +6,7 @@ import { defined } from "../../core/defined.ts";
 import { DAY, HOUR, MINUTE, showDuration } from "../../core/units.ts";
 import { answeringFetch } from "../../simulation/answering-fetch.ts";
 import { scriptAnswers, type ModelReplies } from "../../simulation/scripted-answers.ts";
-import { simulate } from "../../simulation/simulate.ts";
+import { MAX_PROCESSES, simulate } from "../../simulation/simulate.ts";
 import { UNHURRIED } from "../../simulation/situation.ts";
 import { requireModels } from "../../simulation/staged-models.ts";
 import type { SimulationProgress } from "../../simulation/simulate-options.ts";
@@ -31,6 +31,7 @@ export const command: Command = {
     { flags: "--seed <number>", describe: "the first seed (default: 1)" },
     { flags: "--for <time>", describe: "virtual time of a run, such as 12h or 30d (default: 7d)" },
     { flags: "--faults <none|swarm|all>", describe: "none, those that the seed chooses, or all at once (default: swarm)" },
+    { flags: "--processes <number>", describe: "processes that work on one store, as a fleet does (default: 1)" },
     { flags: "--webhooks", describe: "the network also sends webhooks (Set B only)" },
     { flags: "--crowd <file>", describe: "the posts, replies and jobs of others, and how many come in an hour (YAML or JSON)" },
     { flags: "--fetch <file>", describe: "the answers to the definitions' own requests, by act.fetch (YAML or JSON)" },
@@ -40,6 +41,7 @@ export const command: Command = {
     "retinue simulate",
     "retinue simulate --seeds 100 --for 1d",
     "retinue simulate --seed 4711 --faults all",
+    "retinue simulate --for 1d --processes 3",
     "retinue simulate --for 1d --crowd crowd.yaml --fetch answers.yaml",
     "retinue simulate --for 1d --models replies.yaml",
   ],
@@ -49,6 +51,7 @@ export const command: Command = {
     const first = wholeOption(options, "seed", { min: 0, max: Number.MAX_SAFE_INTEGER - MAX_SEEDS }) ?? 1;
     const virtualMs = durationOption(options, "for") ?? DEFAULT_MS;
     const faults = choiceOption(options, "faults", ["none", "swarm", "all"]) ?? "swarm";
+    const processes = wholeOption(options, "processes", { min: 1, max: MAX_PROCESSES }) ?? 1;
     const webhooks = options["webhooks"] === true;
     const crowd = await readGiven(textOption(options, "crowd"), cwd, readCrowd);
     const answers = await readGiven(textOption(options, "fetch"), cwd, readAnswers);
@@ -71,6 +74,7 @@ export const command: Command = {
         models: scripted.models,
         hours: virtualMs / HOUR,
         faults,
+        processes,
         webhooks,
         set: config.network.set,
         residents: UNHURRIED,

@@ -72,20 +72,27 @@ export async function joined(invented: Invented, options: JoinedOptions = {}): P
   const { handle } = specialist;
   const machine = createMachine({
     clock,
-    disk,
     random: { ...crashes, next: () => crashes.next() * SHORT_DOWNTIMES },
     crashAt: undefined,
     crashes: () => 0,
-    specialists: [createSpecialist(specialist)],
     profile,
     baseUrl: ORIGIN,
     keyOf: () => invented.key,
-    transport(request) {
-      counts.requests++;
-      return plain(request);
-    },
+    parts: [
+      {
+        disk,
+        specialists: [createSpecialist(specialist)],
+        transport(request) {
+          counts.requests++;
+          return plain(request);
+        },
+        announcer,
+        onCommit: () => undefined,
+        onBoot: () => undefined,
+        onDrift: (difference) => board.strange.push(`memory and rows differ: ${difference}`),
+      },
+    ],
     log,
-    announcer,
     receiver: {
       port: undefined,
       host: "",
@@ -93,10 +100,8 @@ export async function joined(invented: Invented, options: JoinedOptions = {}): P
       allowUnsigned: false,
       readSecrets: () => [new Secret(webhookSecret)],
     },
-    onCommit: () => undefined,
     onDeath: () => undefined,
-    onBoot: () => undefined,
-    onDrift: (difference) => board.strange.push(`memory and rows differ: ${difference}`),
+    onDisturbed: () => undefined,
   });
   machine.boot();
   live(board, clock, random.fork("people"), livelyMs);
@@ -104,7 +109,7 @@ export async function joined(invented: Invented, options: JoinedOptions = {}): P
   await clock.advance(livelyMs);
   rough.share = 0;
   await clock.advance(SETTLING_MS);
-  const open = await unfinished(machine.store(), handle);
+  const open = await unfinished(machine.stores()[0], handle);
   const { lives } = machine;
   await clock.run(machine.stop());
   disk.close();
