@@ -1,11 +1,12 @@
 /** `retinue run` as its users start it: a project folder, a child process, and somebody who reads what it prints. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { SECRET } from "../subjects/webhook.ts";
 import { freePort } from "../../test/harness/free-port.ts";
+import { cpuMsOf } from "./server-usage.ts";
 import { shippedNode } from "./shipped.ts";
 import { endOf, late, memoryMb } from "./starts.ts";
 import type { Subject } from "./subject.ts";
@@ -29,8 +30,6 @@ export interface RunSubject extends Subject {
 }
 
 const BIN = join(import.meta.dirname, "../../bin/retinue.js");
-/** What the system counts processor time in (`getconf CLK_TCK`, 100 on every Linux). */
-const TICK_MS = 10;
 const LOOK_MS = 20;
 const UNLIMITED = { perHour: 1e9, perDay: 1e9 };
 
@@ -79,7 +78,7 @@ export async function startRunCommand({
     consoleUrl: consolePort === undefined ? undefined : `http://127.0.0.1:${consolePort}`,
     pid: child.pid ?? 0,
     said,
-    usage: async () => ({ cpuMs: cpuMs(child), rssMb: memoryMb(child.pid, "VmRSS") ?? 0, heapMb: 0 }),
+    usage: async () => ({ cpuMs: cpuMsOf(child.pid ?? 0), rssMb: memoryMb(child.pid, "VmRSS") ?? 0, heapMb: 0 }),
     ask: () => Promise.reject(new Error("retinue run answers no questions of the bench")),
     stop: () => end(child, "SIGTERM"),
     kill: () => end(child, "SIGKILL"),
@@ -98,14 +97,6 @@ export default defineSpecialist({
   on: { "${isQuiet ? "mention" : "post"}.created": (post, act) => void act.reply(post, \`thanks \${post.id}\`) },
 });
 `;
-}
-
-/** User and system time of the process so far. */
-function cpuMs({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid ?? 0}/stat`, "utf8")
-    .replace(/^.*\) /, "")
-    .split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 async function listening(port: number): Promise<void> {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Client } from "pg";
 
+/** What the system counts processor time in (`getconf CLK_TCK`, 100 on every Linux). */
 const TICK_MS = 10;
 /** Fields of `/proc/<pid>/stat` behind the name. */
 const FIELD = { parent: 1, user: 11, system: 12, userOfEnded: 13, systemOfEnded: 14 } as const;

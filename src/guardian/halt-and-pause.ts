@@ -8,22 +8,11 @@ import { stopEnd } from "../limits/wait-rules.ts";
 import { GUARDIAN, ownerOf, scopeOf } from "../limits/spending.ts";
 import { stopsInForce } from "./stops-in-force.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
-import type { OpenAttempt } from "../store/controls.ts";
+import type { OpenAttempt, WriteInFlight } from "../store/controls.ts";
 
 /** Without a handle: everyone. */
 export interface Scope {
   readonly handle?: string;
-}
-
-export interface WriteInFlight {
-  /** Of the action; absent for the runtime's own requests, such as registering a webhook. */
-  readonly id?: string;
-  readonly handle: string;
-  readonly operation: string;
-  readonly target?: string;
-  readonly startedAt: number;
-  /** An answer that has not come by then never will. */
-  readonly deadlineAt: number;
 }
 
 export interface HaltResult extends OrderResult {

@@ -17,6 +17,18 @@ export interface OpenAttempt extends Attempt {
   readonly target: string | undefined;
 }
 
+/** A request that was sent and not answered, as people are told of it. */
+export interface WriteInFlight {
+  /** Of the action; absent for the runtime's own requests, such as registering a webhook. */
+  readonly id?: string;
+  readonly handle: string;
+  readonly operation: string;
+  readonly target?: string;
+  readonly startedAt: number;
+  /** An answer that has not come by then never will. */
+  readonly deadlineAt: number;
+}
+
 /** An action that waits for the Guardian. */
 export interface OpenApproval {
   readonly approval: Approval;

@@ -270,6 +270,8 @@ function shorten(rows: SpendRow[], amount: Micros): void {
 
 /** Expired rows are dropped from an account that is read, so each reader has its own. */
 function copyOf(account: Account): Account {
-  const rows = Object.fromEntries(SPEND_WINDOWS.map((window) => [window, [...account.rows[window]]])) as unknown as Account["rows"];
-  return { ...account, rows };
+  const copy = newAccount(account.scope, account.currency);
+  for (const window of SPEND_WINDOWS) copy.rows[window].push(...account.rows[window]);
+  copy.frozen = account.frozen;
+  return copy;
 }

@@ -11,12 +11,13 @@ import type { Handle } from "../../core/ids.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { SECOND } from "../../core/units.ts";
 import { readVersion } from "../../core/version.ts";
+import type { WriteInFlight } from "../controls.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
 import { hashedShard } from "./shard-map.ts";
 import { asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS, SHARDS, writerPurpose } from "./ownership.ts";
-import { openWrites, type OpenWrite } from "./open-writes.ts";
+import { openWrites } from "./open-writes.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
 
 /** A living process. */
@@ -243,7 +244,7 @@ export class Membership {
    * Ends the sessions by which a process has shards: nothing that it decides from then on can be stored. Resolves when they are ended, with
    * what it had under way.
    */
-  async endSessions({ number, shards }: FleetProcess): Promise<readonly OpenWrite[]> {
+  async endSessions({ number, shards }: FleetProcess): Promise<readonly WriteInFlight[]> {
     await this.#query(
       `SELECT pg_terminate_backend(l.pid, 2000) FROM (SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) l
         JOIN pg_stat_activity a ON a.pid = l.pid WHERE a.application_name = $2`,

@@ -1,17 +1,8 @@
 /** Writes that a process had under way, by its rows: for one that cannot be asked. */
 import { INTENTS_OF_RUN } from "../../live/facts.ts";
 import { OPEN } from "../sqlite/fold.ts";
+import type { WriteInFlight } from "../controls.ts";
 import type { PostgresConnection } from "./open-connection.ts";
-
-export interface OpenWrite {
-  /** Of the action. */
-  readonly id?: string;
-  readonly handle: string;
-  readonly operation: string;
-  readonly target?: string;
-  readonly startedAt: number;
-  readonly deadlineAt: number;
-}
 
 /** An action has a row of its own once it is stored by itself; before, it is in that of its run. */
 const ID = `coalesce((SELECT i.id FROM @.intent i WHERE i.shard = a.shard AND i.seq = a.intent),
@@ -25,7 +16,11 @@ const OPEN_WRITES = `SELECT ${ID} AS id, a.specialist, a.operation, a.target, a.
     AND NOT EXISTS (SELECT FROM @.answer x WHERE x.shard = a.shard AND x.seq > a.seq AND x.attempt = a.seq)
   ORDER BY a.seq`;
 
-export async function openWrites(connection: PostgresConnection, schema: string, shards: readonly number[]): Promise<readonly OpenWrite[]> {
+export async function openWrites(
+  connection: PostgresConnection,
+  schema: string,
+  shards: readonly number[],
+): Promise<readonly WriteInFlight[]> {
   const rows = await connection.query({ text: OPEN_WRITES.replaceAll("@", schema), values: [shards] });
   return rows.map(({ id, specialist, operation, target, at, deadline_at: deadlineAt }) => ({
     ...(typeof id === "string" ? { id } : {}),

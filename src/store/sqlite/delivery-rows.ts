@@ -1,5 +1,6 @@
 /** Webhook deliveries with rows of their own in SQLite: durable before they are answered, known for as long as a sender may repeat them. */
 import type { DatabaseSync } from "node:sqlite";
+import { PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
 import type { NewEvent } from "../../contract/event.ts";
 import { DAY } from "../../core/units.ts";
 import { LOOKED_AT, newWatch } from "../sources.ts";
@@ -17,7 +18,6 @@ export const DELIVERIES_KEPT_MS = 40 * DAY;
 /** Most waiting deliveries, in number and bytes; beyond either the network is asked to retry. */
 export const MAX_WAITING = 20_000;
 export const MAX_WAITING_BYTES = 256 * 1_024 * 1_024;
-const PRUNE_BATCH = 1_000;
 const MAX_NOTE_LENGTH = 500;
 /** Watched objects that are checked if a delivery does not name its object. */
 const NEWEST = 5;

@@ -1,11 +1,11 @@
 /** Bodies of unhandled deliveries: the newest are kept for a person to read, and the ids of all stay known. */
 import type { DatabaseSync } from "node:sqlite";
+import { PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
 import { numberOf, textOf } from "./columns.ts";
 
 /** Bounds after pruning. Between two prunings there may be twice as much; further ones are stored without their body. */
 export const UNHANDLED_KEPT = { ofKind: 100, ofSpecialist: 1_000, bytes: 16 * 1_024 * 1_024 } as const;
 const BETWEEN_PRUNINGS = 2;
-const PRUNE_BATCH = 1_000;
 
 export interface UnhandledDeliveries {
   /** True if one more body may be kept. */

@@ -19,6 +19,7 @@ import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import type { ReportedGap } from "../../../src/simulation/oracle-gaps.ts";
 import { parseStoreAddress } from "../../../src/config/store-address.ts";
+import { waited } from "../fleet/processes.ts";
 import { openWhenFree } from "./open-when-free.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { DriverReport, DriverSettings } from "./driver.ts";
@@ -318,8 +319,4 @@ async function withStore<T>({ store: address, folder }: DriverSettings, work: (s
   } finally {
     await store.close();
   }
-}
-
-function waited(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
 }

@@ -94,8 +94,10 @@ async function run<Seen>(
   const fleet = new Fleet(processes, seed, { server, store, baseUrl: listening.baseUrls.b ?? "", env, folder });
   try {
     fleet.fill();
-    let [before, changedAt] = [0, performance.now()];
-    for (let left = ends; performance.now() - changedAt < QUIET_MS && performance.now() < LONGEST_MS + changedAt; await waited(250)) {
+    const beganAt = performance.now();
+    let [before, changedAt] = [0, beganAt];
+    const goesOn = (now: number): boolean => now - changedAt < QUIET_MS && now - beganAt < LONGEST_MS;
+    for (let left = ends; goesOn(performance.now()); await waited(250)) {
       const count = network.truth.requests().at(-1)?.seq ?? 0;
       if (count !== before) [before, changedAt] = [count, performance.now()];
       if (left > 0 && count > 0 && random.next() < 0.1) {

@@ -9,7 +9,7 @@ import { createLocalNetwork } from "../../../src/local-network/local-network.ts"
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { openGate, type Gate } from "../../harness/gated-network.ts";
 import { openSmallDisk, type Breakdown, type SmallDisk } from "../../harness/small-disk.ts";
-import { doubled, haltByCommand, isHalted, startWriters, writeProject, type Writers } from "./writers.ts";
+import { doubled, haltByCommand, isHalted, startWriters, unlisted, writeProject, type Writers } from "./writers.ts";
 
 export interface DiskHaltsOptions {
   readonly rounds: number;
@@ -141,8 +141,11 @@ async function judged(stage: Stage, life: Writers, facts: Pick<DiskHalt, "disk" 
       ...(code === 1 && (held || error === "halt_not_stored") ? [] : [`the halt ended with ${code} and ${error}`]),
       ...(ended === 1 ? [] : [`the process ended with ${ended}`]),
       ...(held && facts.freed && !stored ? ["there was room, and the halt was not stored at the end"] : []),
-      ...late.map(({ id }) => `${id} came after the halt, which had not listed it`),
-      ...(held ? [...atTheGate].filter((id) => !listed.has(id)).map((id) => `${id} was in flight, and the halt did not list it`) : []),
+      ...unlisted(
+        listed,
+        late.map(({ id }) => id),
+        held ? atTheGate : [],
+      ),
       ...doubled(network),
     ],
   };

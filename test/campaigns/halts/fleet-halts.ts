@@ -7,7 +7,8 @@ import { seededRandom, type Random } from "../../../src/core/random.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import { openGate, type Gate } from "../../harness/gated-network.ts";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
-import { doubled, haltByCommand, liftByCommand, startWriters, writeProject, type Writers } from "./writers.ts";
+import { waited } from "../fleet/processes.ts";
+import { doubled, haltByCommand, liftByCommand, startWriters, unlisted, writeProject, type Writers } from "./writers.ts";
 
 export interface FleetHaltsOptions {
   readonly processes: number;
@@ -122,15 +123,10 @@ async function haltOnce({ place, gate, server, lives, random }: Stage, kind: Fle
     tookMs,
     mistakes: [
       ...(code === 0 ? [] : [`it ended with ${code}`]),
-      ...late.filter((id) => !listed.has(id)).map((id) => `${id} came after the halt, which had not listed it`),
-      ...[...atTheGate].filter((id) => !listed.has(id)).map((id) => `${id} was in flight, and the halt did not list it`),
+      ...unlisted(listed, late, atTheGate),
       ...(committed === 0 ? [] : [`${committed} writes were admitted after the halt was answered`]),
     ],
   };
 }
 
 const rows = (server: PostgresServer, store: string, sql: string) => server.run(sql, new URL(store).pathname.slice(1));
-
-function waited(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
-}

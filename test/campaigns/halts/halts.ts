@@ -10,7 +10,7 @@ import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import { connectControl, type ControlClient } from "../../../src/guardian/control-socket.ts";
 import { openGate, type Gate } from "../../harness/gated-network.ts";
-import { doubled, haltByCommand, idsOf, SPECIALISTS, startWriters, writeProject } from "./writers.ts";
+import { doubled, haltByCommand, idsOf, SPECIALISTS, startWriters, unlisted, writeProject } from "./writers.ts";
 
 export interface HaltsOptions {
   readonly halts: number;
@@ -139,8 +139,7 @@ async function haltOnce(stage: Stage, { kind, by }: Pick<Halt, "kind" | "by">): 
       inFlight: atTheGate.size + late.length,
       tookMs,
       mistakes: [
-        ...late.filter((id) => !listed.has(id)).map((id) => `${id} came after the halt, which had not listed it`),
-        ...[...atTheGate].filter((id) => !listed.has(id)).map((id) => `${id} was in flight, and the halt did not list it`),
+        ...unlisted(listed, late, atTheGate),
         ...(kind === "full" ? [...listed].filter((id) => !atTheGate.has(id)).map((id) => `${id} was listed, and nobody sent it`) : []),
         ...(processed === atTheGate.size + late.length ? [] : [`the network's log has ${processed} writes during the halt`]),
       ],

@@ -140,6 +140,14 @@ export function idsOf(inFlight: readonly unknown[]): ReadonlySet<string> {
   return new Set(inFlight.map((one) => (isObject(one) ? textIn(one, "id") : "")));
 }
 
+/** Writes that came after a halt or were at the network then, and that it had not listed. */
+export function unlisted(listed: ReadonlySet<string>, late: readonly string[], atTheGate: Iterable<string>): readonly string[] {
+  return [
+    ...late.filter((id) => !listed.has(id)).map((id) => `${id} came after the halt, which had not listed it`),
+    ...[...atTheGate].filter((id) => !listed.has(id)).map((id) => `${id} was in flight, and the halt did not list it`),
+  ];
+}
+
 export function doubled(network: LocalNetwork): readonly string[] {
   return network.truth.duplicates().map((same) => `${same[0]?.text} happened ${same.length} times`);
 }
