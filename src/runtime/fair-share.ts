@@ -6,6 +6,10 @@ export interface Sharer {
   readonly draining: boolean;
 }
 
+export interface Holder extends Sharer {
+  readonly shards: readonly number[];
+}
+
 /** Number of shards that a process should have: all have the same, the oldest ones one more where it does not divide. */
 export function fairShare(sharers: readonly Sharer[], number: number, shards: number): number {
   const working = sharers.filter(({ draining }) => !draining);
@@ -14,14 +18,20 @@ export function fairShare(sharers: readonly Sharer[], number: number, shards: nu
   return Math.floor(shards / working.length) + (rank < shards % working.length ? 1 : 0);
 }
 
-/** Some of the free shards. Processes that choose at the same time begin at different ones, by their rank. */
-export function chooseShards(
-  free: readonly number[],
-  count: number,
-  { rank, of }: { readonly rank: number; readonly of: number },
-): readonly number[] {
-  const from = Math.floor((free.length * rank) / Math.max(1, of));
-  return [...free.slice(from), ...free.slice(0, from)].slice(0, count);
+/**
+ * Some of the free shards: those behind what the processes before it need, so that all who choose at the same time choose others. The first
+ * ones if nothing is left there, because a process before it takes less.
+ */
+export function chooseShards(free: readonly number[], count: number, before: number): readonly number[] {
+  const own = free.slice(before, before + count);
+  return own.length > 0 ? own : free.slice(0, count);
+}
+
+/** Shards that the processes before this one do not have and should. */
+export function neededBefore(sharers: readonly Holder[], number: number, shards: number): number {
+  const rank = sharers.findIndex((one) => one.number === number);
+  const missing = sharers.slice(0, Math.max(0, rank)).map((one) => fairShare(sharers, one.number, shards) - one.shards.length);
+  return missing.reduce((sum, one) => sum + Math.max(0, one), 0);
 }
 
 /** The smallest holdings that together have at least that many shards too many; the rest of them is taken again. */

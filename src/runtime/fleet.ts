@@ -13,7 +13,7 @@ import { Membership, type FleetProcess, type FleetView } from "../store/postgres
 import { SHARDS } from "../store/postgres/ownership.ts";
 import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
 import type { Recovered } from "../store/store.ts";
-import { chooseShards, chooseToGive, fairShare } from "./fair-share.ts";
+import { chooseShards, chooseToGive, fairShare, neededBefore } from "./fair-share.ts";
 import { runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { Takers } from "./takers.ts";
@@ -164,9 +164,9 @@ export class Fleet {
     await this.settled();
     const membership = this.#membership;
     this.#membership = undefined;
-    const tell = (): Promise<void> => membership?.notify().catch(() => undefined) ?? Promise.resolve(); // they look each second anyway
     await membership?.drains().catch(() => undefined);
-    await Promise.all([...this.#parts].map((part) => this.#end(part).then(tell)));
+    await Promise.all([...this.#parts].map((part) => this.#end(part)));
+    await membership?.notify().catch(() => undefined); // they look anyway
     await membership?.close();
   }
 
@@ -254,7 +254,7 @@ export class Fleet {
     for (const number of this.#takers.toAsk(now)) this.#ask(membership, number, () => this.#takers.answered(number));
     const share = this.#isDraining ? 0 : fairShare(takers, membership.number, SHARDS);
     const owned = [...this.#parts].reduce((sum, { shards }) => sum + shards.length, 0);
-    if (owned < share && free.length > 0) return this.#take(membership, share - owned);
+    if (owned < share && free.length > 0) return this.#take(membership, share - owned, neededBefore(takers, membership.number, SHARDS));
     if (this.#ending.size > 0 || !this.#isSettled()) return undefined;
     const given = owned > share ? chooseToGive(this.parts, owned - share) : this.#tooMany();
     this.#isAtRest = given.length === 0;
@@ -298,12 +298,11 @@ export class Fleet {
     return parts.length <= MOST_PARTS ? [] : parts.toSorted((a, b) => a.shards.length - b.shards.length).slice(0, 2);
   }
 
-  async #take(membership: Membership, count: number): Promise<Recovered | undefined> {
-    const { processes, free } = this.#view;
+  async #take(membership: Membership, count: number, before: number): Promise<Recovered | undefined> {
+    const { free } = this.#view;
     const foreign = await membership.foreignShards();
     const usable = free.filter((shard) => !foreign.has(shard));
-    const rank = processes.findIndex(({ number }) => number === membership.number);
-    const shards = chooseShards(usable, count, { rank, of: processes.length });
+    const shards = chooseShards(usable, count, before);
     if (shards.length === 0) return undefined;
     const opening = this.#open(membership, shards);
     this.#opening = opening.then(() => undefined);

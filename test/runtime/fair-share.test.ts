@@ -1,6 +1,6 @@
 /** The shares of processes: all together are everything, no two differ by more than one, and nobody waits for who is draining. */
 import { describe, expect, test } from "vitest";
-import { chooseShards, chooseToGive, fairShare } from "../../src/runtime/fair-share.ts";
+import { chooseShards, chooseToGive, fairShare, neededBefore } from "../../src/runtime/fair-share.ts";
 
 const sharers = (count: number, draining: readonly number[] = []) =>
   Array.from({ length: count }, (_, i) => ({ number: 10 + i, draining: draining.includes(10 + i) }));
@@ -19,12 +19,26 @@ describe("fair shares", () => {
   });
 });
 
-test("processes that choose at the same time begin at different shards", () => {
-  const free = Array.from({ length: 12 }, (_, i) => i);
-  const chosen = [0, 1, 2].map((rank) => chooseShards(free, 4, { rank, of: 3 }));
-  expect(new Set(chosen.flat()).size).toBe(12);
-  expect(chooseShards([], 4, { rank: 0, of: 3 })).toEqual([]);
-  expect(chooseShards([7], 4, { rank: 2, of: 3 })).toEqual([7]);
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
+
+test.for([
+  { owned: [0, 0, 0], what: "that begin together" },
+  { owned: [256, 256, 256], what: "whose fourth has left" },
+  { owned: [342, 0, 100], what: "one of which has enough" },
+])("processes $what choose all that is free, and each other shards", ({ owned }) => {
+  const processes = sharers(3).map((one, i) => ({ ...one, shards: numbers(owned[i] ?? 0) }));
+  const free = numbers(1_024 - owned.reduce((sum, count) => sum + count, 0));
+  const chosen = processes.flatMap(({ number, shards }) => {
+    const count = fairShare(processes, number, 1_024) - shards.length;
+    return count === 0 ? [] : chooseShards(free, count, neededBefore(processes, number, 1_024));
+  });
+  expect(chosen).toHaveLength(free.length);
+  expect(new Set(chosen).size).toBe(free.length);
+});
+
+test("a process takes what those before it leave", () => {
+  expect(chooseShards([], 4, 0)).toEqual([]);
+  expect(chooseShards([7], 4, 8)).toEqual([7]);
 });
 
 test("the smallest holdings are given back, as many as cover what is too much", () => {
