@@ -125,6 +125,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
       await ask();
       await waited(random.next() * 1_500);
       fleet.fill();
+      await fleet.joined();
       onRound?.(round, fault);
     }
     const missing: Missing[] = [];

@@ -14,6 +14,8 @@ const ROOT = join(import.meta.dirname, "../../..");
 export const SESSION_TIMEOUT_S = 2;
 const LOOK_MS = 20;
 const FROZEN_MS = 60_000;
+const JOINED_LOOKS = 100;
+const JOINED_LOOK_MS = 200;
 
 /** What a specialist owed and did not do. */
 export interface Missing {
@@ -67,6 +69,17 @@ export class Fleet {
 
   fill(): void {
     while (this.running.size < this.#size) this.#start();
+  }
+
+  /** Resolves once each process is seen by the others, or after a while: faults that come faster than processes begin meet nobody. */
+  async joined(): Promise<void> {
+    for (let looks = 0; looks < JOINED_LOOKS; looks++) {
+      const [row] = await this.#run(
+        "SELECT count(*) AS seen FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::bigint = (hashtext('retinue processes retinue')::bigint & 4294967295)",
+      ).catch(() => []);
+      if (Number(row?.["seen"]) >= this.running.size) return;
+      await waited(JOINED_LOOK_MS);
+    }
   }
 
   #start(): void {
