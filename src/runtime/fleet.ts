@@ -3,15 +3,16 @@
  * gives back what is above it, and takes over what others leave. A specialist runs where its shard is.
  */
 import type { PostgresAddress } from "../config/postgres-address.ts";
-import { sleep } from "../core/clock.ts";
+import { sleep, type Clock } from "../core/clock.ts";
 import { isRetinueError, messageOf, type Fatal } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
-import { SECOND } from "../core/units.ts";
+import { SECOND, showDuration } from "../core/units.ts";
 import type { Stop } from "../limits/verdict.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { Membership, type FleetProcess, type FleetView } from "../store/postgres/membership.ts";
 import { SHARDS } from "../store/postgres/ownership.ts";
 import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
+import type { ServerTime } from "../store/postgres/server-time.ts";
 import type { Recovered } from "../store/store.ts";
 import { chooseShards, chooseToGive, fairShare, neededBefore } from "./fair-share.ts";
 import { runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
@@ -29,6 +30,10 @@ export interface Part extends HeldStore {
 export interface FleetOptions {
   readonly planned: LaunchPlan;
   readonly options: LaunchOptions;
+  /** The clock of the options follows it. */
+  readonly time: ServerTime;
+  /** The machine's own clock. */
+  readonly wall: Clock;
   readonly address: PostgresAddress;
   readonly common: CommonParts;
   /** Options of the runtime of each part, beside those of the process. */
@@ -51,6 +56,9 @@ const AGAIN_MS = SECOND;
 const UNSETTLED_MS = SECOND / 4;
 /** A look at all locks, although no session has come or gone. */
 const LOOKED_ANYWAY_MS = 10 * SECOND;
+
+/** Beyond it a person is told. */
+const CLOCKS_APART_MS = 2 * SECOND;
 
 /** A question that every running process answers. */
 const HELLO = JSON.stringify({ do: "hello" });
@@ -171,8 +179,8 @@ export class Fleet {
   }
 
   async #join(): Promise<void> {
-    const { address, options, specialists, answer } = this.#with;
-    const { clock, random } = options;
+    const { address, options, time, specialists, answer } = this.#with;
+    const { clock, random, log } = options;
     this.#membership = await Membership.open({
       address,
       clock,
@@ -180,12 +188,21 @@ export class Fleet {
       newSalt: () => random.word(SALT_LENGTH),
       onNotice: () => this.#wake.abort(),
       answer,
+      onTime: (serverNow, askedAt) => time.note(serverNow, askedAt),
       onLost: () => {
         this.#isSessionLost = true;
         this.#wake.abort();
       },
     });
     this.#isSessionLost = false;
+    const { aheadMs } = time;
+    if (Math.abs(aheadMs) > CLOCKS_APART_MS)
+      log.warn(
+        `the clock of this machine is ${showDuration(Math.round(Math.abs(aheadMs)))} ${aheadMs > 0 ? "ahead of" : "behind"} the server's`,
+        {
+          hint: "everything is dated by the server's clock; set this machine's by NTP",
+        },
+      );
     await this.place();
   }
 
@@ -314,7 +331,7 @@ export class Fleet {
   }
 
   async #open(membership: Membership, shards: readonly number[]): Promise<Recovered | undefined> {
-    const { planned, options, address, common, perRuntime, specialists, onPart } = this.#with;
+    const { planned, options, wall, address, common, perRuntime, specialists, onPart } = this.#with;
     const { clock, random } = options;
     for (const { scope, reason, since } of this.#unkept) await membership.keepStop("halt", scope, reason, since);
     this.#unkept = [];
@@ -325,6 +342,7 @@ export class Fleet {
       shards,
       process: membership.number,
       clock,
+      wall,
       random,
       zone: () => planned.config.guardian.zone,
       lateLandingMs: planned.profile.timing.lateLandingMs,

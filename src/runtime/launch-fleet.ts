@@ -10,6 +10,7 @@ import { createSharedLists } from "../polling/shared-lists.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
 import type { Membership } from "../store/postgres/membership.ts";
+import { ServerTime } from "../store/postgres/server-time.ts";
 import type { Backlog } from "../store/overview.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { Receiver } from "../webhooks/receiver/http.ts";
@@ -47,7 +48,9 @@ export interface FleetLaunchOptions extends LaunchOptions {
 /** Joins the others, and takes nothing yet. Throws `Retryable` or `Misconfigured` if the server cannot be used. */
 export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): Promise<LaunchedFleet> {
   const { config, baseUrl, roster } = planned;
-  const { address, clock, random, log } = options;
+  const { address, random, log } = options;
+  const time = new ServerTime(options.clock);
+  const { clock } = time;
   learnSecrets(planned, options.scrubber);
   const announcer = options.announcer ?? createAnnouncer();
   const common = openCommon(planned, options);
@@ -56,7 +59,9 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
   const sharedLists = createSharedLists(random);
   const fleet: Fleet = new Fleet({
     planned,
-    options: { ...options, announcer },
+    options: { ...options, announcer, clock },
+    time,
+    wall: options.clock,
     address,
     common,
     specialists: () => [...specialists.values()],

@@ -16,6 +16,8 @@ export interface CommitGroupOptions {
   readonly connection: PostgresConnection;
   readonly copy: WorkingCopy;
   readonly clock: Clock;
+  /** Shows how long this process was stopped: a clock that another corrects may not. */
+  readonly wall: Clock;
   readonly shards: ShardMap;
   readonly times: SessionTimes;
   /** The number of this holder. */
@@ -56,7 +58,7 @@ export class CommitGroups {
     let fail: (error: Fatal) => void = () => undefined;
     this.failure = new Promise((resolve) => (fail = resolve));
     this.#fail = fail;
-    this.#heard = new Heard(options.clock);
+    this.#heard = new Heard(options.wall);
     options.connection.onLost((error) => this.#lose(error));
     this.#stayAlive();
   }

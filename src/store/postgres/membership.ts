@@ -16,9 +16,10 @@ import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
 import { hashedShard } from "./shard-map.ts";
-import { asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS, SHARDS, writerPurpose } from "./ownership.ts";
+import { ALL_SHARDS, asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS, writerPurpose } from "./ownership.ts";
 import { openWrites } from "./open-writes.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
+import { SERVER_NOW } from "./server-time.ts";
 
 /** A living process. */
 export interface FleetProcess {
@@ -54,6 +55,8 @@ export interface MembershipOptions {
   readonly answer?: (body: string) => Promise<string | undefined>;
   /** Called once if the session ends. */
   readonly onLost?: (error: Error) => void;
+  /** Called with the server's clock, and the monotonic time at which it was asked for it. */
+  readonly onTime?: (serverNow: number, askedAt: number) => void;
 }
 
 const LOOK_MS = SECOND;
@@ -62,16 +65,13 @@ const LOOKS_A_RECEIPT = 3;
 const KEPT = "10 minutes";
 const ANSWER_BYTES = 8 * 1_024 * 1_024;
 
-interface Asked {
-  readonly resolve: (answer: string) => void;
-}
-
 export class Membership {
   /** Its number; 0 for a visitor. */
   readonly number: number;
   readonly #connection: PostgresConnection;
   readonly #options: MembershipOptions;
-  readonly #asked = new Map<number, Asked>();
+  /** Take the answers to requests under way. */
+  readonly #asked = new Map<number, (answer: string) => void>();
   readonly #answering = new Set<number>();
   #timer: Timer | undefined;
   #looks = 0;
@@ -103,7 +103,10 @@ export class Membership {
       await q("INSERT INTO @.meta (name, value) VALUES ('salt', $1) ON CONFLICT DO NOTHING", [options.newSalt()]);
       let number = 0;
       if (handles !== undefined) {
-        number = Number((await q("SELECT nextval('@.process_number') AS number"))[0]?.["number"]);
+        const askedAt = clock.monotonic();
+        const [given] = await q(`SELECT nextval('@.process_number') AS number, ${SERVER_NOW} AS now`);
+        options.onTime?.(Number(given?.["now"]), askedAt);
+        number = Number(given?.["number"]);
         await q(`SELECT pg_advisory_lock(${PROCESS_LOCKS}, $2)`, [schema, number]);
         await q("INSERT INTO @.process (number, name, version, started_at, handles) VALUES ($1, $2, $3, $4, $5)", [
           number,
@@ -124,13 +127,15 @@ export class Membership {
   /** The living processes and the free shards: one statement. */
   async look(): Promise<FleetView> {
     const { schema } = this.#options.address;
+    const askedAt = this.#options.clock.monotonic();
     const [row] = await this.#query(LOOK, [schema]);
-    const processes = listOf(row?.["processes"]).map(processOf);
+    const serverNow = Number(row?.["now"]);
+    this.#options.onTime?.(serverNow, askedAt);
     const taken = new Set(listOf(row?.["taken"]).map(Number));
     return {
-      processes,
-      free: Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => !taken.has(shard)),
-      serverNow: Number(row?.["now"]),
+      processes: listOf(row?.["processes"]).map(processOf),
+      free: ALL_SHARDS.filter((shard) => !taken.has(shard)),
+      serverNow,
     };
   }
 
@@ -214,7 +219,7 @@ export class Membership {
     );
     const number = Number(row?.["number"]);
     const answered = Promise.withResolvers<string>();
-    this.#asked.set(number, answered);
+    this.#asked.set(number, answered.resolve);
     const timer = clock.after(timeoutMs, () =>
       answered.reject(
         new Retryable("process_silent", `${receiver.name} has not answered within ${timeoutMs / SECOND} s`, {
@@ -350,7 +355,7 @@ export class Membership {
         "DELETE FROM @.request WHERE number = ANY($1::bigint[]) AND answer IS NOT NULL RETURNING number, answer",
         [[...this.#asked.keys()]],
       );
-      for (const { number, answer } of rows) this.#asked.get(Number(number))?.resolve(String(answer));
+      for (const { number, answer } of rows) this.#asked.get(Number(number))?.(String(answer));
     } catch {
       // The next look tries again.
     }
@@ -369,7 +374,7 @@ const LOOK = `WITH held AS MATERIALIZED (
     WHERE l.classid::bigint IN (${asOid(SHARD_LOCKS)}, ${asOid(PROCESS_LOCKS)})),
   owned AS (SELECT a.application_name AS name, json_agg(h.object ORDER BY h.object) AS shards
     FROM held h JOIN pg_stat_activity a ON a.pid = h.pid WHERE h.shard GROUP BY 1)
-  SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
+  SELECT ${SERVER_NOW} AS now,
     (SELECT coalesce(json_agg(object), '[]') FROM held WHERE shard) AS taken,
     (SELECT coalesce(json_agg(json_build_object('number', p.number, 'name', p.name, 'version', p.version, 'startedAt', p.started_at,
         'draining', p.draining, 'shards', coalesce(o.shards, '[]'::json)) ORDER BY p.number), '[]')

@@ -9,6 +9,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
+import type { Clock } from "../../core/clock.ts";
 import { Retryable } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import { MEMORY } from "../sqlite/database.ts";
@@ -36,6 +37,8 @@ export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | 
   readonly shards?: readonly number[];
   /** The number of this process in the fleet. Default 0: it is in none. */
   readonly process?: number;
+  /** The machine's clock, by which the age of the session is counted. Default: `clock`. */
+  readonly wall?: Clock;
   /** A query must not create a store: it is refused where there is none (`store_missing`). */
   readonly mustExist?: boolean;
 }
@@ -186,7 +189,7 @@ async function openHolderStore(
   if (group.copiedAt !== undefined) copy.load("meta", [{ name: COPIED_AT, value: String(group.copiedAt) }]);
   const shards = shardMap({ keys, placements, copy, home: group.shards[0] ?? 0 });
   if (hasHolds) await money.listen();
-  const groups = new CommitGroups({ connection, copy, clock, shards, times, holder, schema });
+  const groups = new CommitGroups({ connection, copy, clock, wall: options.wall ?? clock, shards, times, holder, schema });
   let isLost = false;
   const store = openSqliteStore({
     ...options,
