@@ -45,11 +45,10 @@ export const command: Command = {
 };
 
 function show({ processes, free, serverNow }: FleetView, { out, clock }: Context): void {
-  const now = clock.now();
-  const aheadMs = now - serverNow;
+  const aheadMs = clock.now() - serverNow;
   out.table(processes, [
     { title: "process", value: ({ name }) => name },
-    { title: "since", value: ({ startedAt }) => moment(startedAt, now) },
+    { title: "since", value: ({ startedAt }) => moment(startedAt, serverNow) },
     { title: "version", value: ({ version }) => version },
     { title: "shards", value: ({ shards }) => `${shards.length} of ${SHARDS}`, align: "right" },
     { title: "", value: ({ draining }) => (draining ? "draining" : "") },

@@ -21,7 +21,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "the name of the machine is the identity of a process",
     file: "src/store/postgres/membership.ts",
-    from: `number = Number((await q("SELECT nextval('@.process_number') AS number"))[0]?.["number"]);`,
+    from: 'number = Number(given?.["number"]);',
     to: "number = hostname().length;",
     tests: "test/store/postgres/membership.test.ts",
   },
