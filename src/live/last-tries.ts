@@ -3,12 +3,7 @@
  * whose events wait for theirs have it in turn.
  */
 import type { Handle } from "../core/ids.ts";
-import { MAX_CRASHES, type LiveEvent } from "./live-event.ts";
-
-/** True if the event is parked should a process end once more while it is handled. */
-export function isLastTry({ crashes }: Pick<LiveEvent, "crashes">): boolean {
-  return crashes >= MAX_CRASHES - 1;
-}
+import { isLastTry, type LiveEvent } from "./live-event.ts";
 
 export class LastTries {
   readonly #isHandled: (event: LiveEvent) => boolean;

@@ -58,6 +58,11 @@ export function isUnchanged(event: LiveEvent): boolean {
   return event.last === event.seq && !event.begun;
 }
 
+/** True if the event is parked should a process end once more while it is handled. */
+export function isLastTry({ crashes }: Pick<LiveEvent, "crashes">): boolean {
+  return crashes >= MAX_CRASHES - 1;
+}
+
 export interface Claim {
   readonly taken: readonly LiveEvent[];
   /** Events that crashed too often. */
@@ -84,7 +89,7 @@ export function claimable(
       continue;
     }
     if (event.crashes > 0 && taken.length > 0) break;
-    if (event.crashes === MAX_CRASHES - 1 && mustWait()) continue;
+    if (isLastTry(event) && mustWait()) continue;
     taken.push(event);
     if (event.crashes > 0) break;
   }

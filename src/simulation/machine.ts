@@ -3,7 +3,7 @@
  * processes each has some of the specialists, and the others take over what one leaves, as on a store that is a server.
  */
 import type { Clock } from "../core/clock.ts";
-import { isRetinueError, messageOf } from "../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { ConnectionLost } from "../local-network/server/exchange.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -255,11 +255,11 @@ class Machines implements Machine {
     for (const held of host.works) {
       const { part, session, life, runtime } = held;
       if (session === undefined || session.lost !== undefined) continue;
-      session.end(message);
+      const lost = session.end(message);
       if (host.frozenAt !== undefined) this.#lostBy.set(part, (this.#lostBy.get(part) ?? new Set()).add(host));
       this.#free(held);
       const noticed = life.into("loss of the store", async () => {
-        if (session.lost !== undefined) runtime.storeLost(session.lost);
+        runtime.storeLost(lost);
         await runtime.stop();
       });
       void noticed.then(() => this.#drop(held));
@@ -290,7 +290,7 @@ class Machines implements Machine {
       held.compare();
       await held.store.close();
     } catch (error) {
-      if (!isRetinueError(error) || !isStoreLost(error)) throw error;
+      if (!isStoreLost(error)) throw error;
       return;
     }
     this.#free(held);
@@ -327,7 +327,7 @@ class Machines implements Machine {
     if (before !== undefined && before !== host) onTakeover?.();
     this.lives++;
     const chance = random.fork(`life ${this.lives}`);
-    const session = !this.isFleet ? undefined : beginSession();
+    const session = this.isFleet ? beginSession() : undefined;
     const work = startWork(this.#options, part, {
       chance,
       session,

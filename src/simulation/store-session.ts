@@ -5,7 +5,8 @@ import { Fatal } from "../core/errors.ts";
 export interface StoreSession {
   /** Set once it has ended. */
   readonly lost: Fatal | undefined;
-  end(message: string): void;
+  /** Returns the error of all calls from now on. */
+  end(message: string): Fatal;
   /** Rejects once it has ended, even if the call has not. */
   during<T>(call: Promise<T>): Promise<T>;
   /** Never settles once it has ended: for calls that the store itself has begun. */
@@ -26,6 +27,7 @@ export function beginSession(): StoreSession {
       lost ??= new Fatal("store_lost", message);
       for (const reject of waiting) reject(lost);
       waiting.clear();
+      return lost;
     },
     during: (call) =>
       new Promise((resolve, reject) => {

@@ -1,24 +1,14 @@
 /** The last tries of events: one at a time, and whoever waited is next. */
 import { expect, test } from "vitest";
-import { asEventId, asHandle } from "../../src/core/ids.ts";
-import { isLastTry, LastTries } from "../../src/live/last-tries.ts";
-import { liveEvent, MAX_CRASHES, type LiveEvent } from "../../src/live/live-event.ts";
+import { asHandle } from "../../src/core/ids.ts";
+import { LastTries } from "../../src/live/last-tries.ts";
+import { isLastTry, liveEvent, MAX_CRASHES, type LiveEvent } from "../../src/live/live-event.ts";
+import { eventFact } from "../harness/event-fact.ts";
 
 const [ONE, TWO, THREE] = [asHandle("one"), asHandle("two"), asHandle("three")];
 
 function eventOf(specialist: typeof ONE, crashes: number): LiveEvent {
-  const about = { fact: "event", seq: 1, at: 1, specialist, id: asEventId("post.created:p1"), kind: "post.created" } as const;
-  const event = liveEvent({
-    ...about,
-    thread: undefined,
-    payload: "{}",
-    via: "poll",
-    hops: 0,
-    begun: false,
-    delivery: undefined,
-    word: undefined,
-  });
-  return { ...event, crashes };
+  return { ...liveEvent(eventFact(1, { specialist })), crashes };
 }
 
 test("an event has its last try after all crashes but one", () => {

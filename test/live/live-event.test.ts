@@ -1,26 +1,13 @@
 /** Claims of events: oldest first, one at a time in a thread, and what may have ended the process is handled alone. */
 import { describe, expect, test } from "vitest";
-import { asEventId, asHandle } from "../../src/core/ids.ts";
+import { asEventId } from "../../src/core/ids.ts";
 import { claimable, isUnchanged, liveEvent, type LiveEvent } from "../../src/live/live-event.ts";
 import { MAX_CRASHES } from "../../src/live/live-event.ts";
+import { eventFact } from "../harness/event-fact.ts";
 
 const NOW = 1_000;
 const eventOf = (seq: number, over: Partial<LiveEvent> = {}): LiveEvent => ({
-  ...liveEvent({
-    fact: "event",
-    seq,
-    at: seq,
-    specialist: asHandle("scout"),
-    id: asEventId(`post.created:p${seq}`),
-    kind: "post.created",
-    thread: undefined,
-    payload: "{}",
-    via: "poll",
-    hops: 0,
-    begun: false,
-    delivery: undefined,
-    word: undefined,
-  }),
+  ...liveEvent(eventFact(seq, { id: asEventId(`post.created:p${seq}`) })),
   ...over,
 });
 const claim = (events: readonly LiveEvent[], limit = 10, hasLastChance = false) => {

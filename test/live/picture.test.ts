@@ -1,27 +1,9 @@
 /** The picture of the present: whatever a start has to find again, and nothing that only one process knows. */
 import { expect, test } from "vitest";
-import { asEventId, asHandle } from "../../src/core/ids.ts";
 import type { EventFact } from "../../src/live/facts.ts";
 import { differing, pictureOf, type Picture } from "../../src/live/picture.ts";
 import { Present } from "../../src/live/present.ts";
-
-const SCOUT = asHandle("scout");
-const event = (seq: number, over: Partial<EventFact> = {}): EventFact => ({
-  fact: "event",
-  seq,
-  at: seq,
-  specialist: SCOUT,
-  id: asEventId(`e${seq}`),
-  kind: "post.created",
-  thread: undefined,
-  payload: "{}",
-  via: "poll",
-  hops: 0,
-  begun: false,
-  delivery: undefined,
-  word: undefined,
-  ...over,
-});
+import { eventFact as event } from "../harness/event-fact.ts";
 
 function presentOf(...facts: readonly EventFact[]): Present {
   const present = new Present();

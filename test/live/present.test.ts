@@ -1,29 +1,14 @@
 /** The present: made from facts alone, the same when they are applied twice, bounded, and tidy once work is over. */
 import { describe, expect, test } from "vitest";
-import { asEventId, asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
-import type { AnswerFact, AttemptFact, EventFact, Fact, IntentSeed, RunFact } from "../../src/live/facts.ts";
+import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
+import type { AnswerFact, AttemptFact, Fact, IntentSeed, RunFact } from "../../src/live/facts.ts";
 import { INTENTS_OF_RUN } from "../../src/live/facts.ts";
 import { differing, pictureOf } from "../../src/live/picture.ts";
 import { Present } from "../../src/live/present.ts";
+import { eventFact as event } from "../harness/event-fact.ts";
 
 const SCOUT = asHandle("scout");
 const KEY = asKeyId("k1");
-const event = (seq: number, over: Partial<EventFact> = {}): EventFact => ({
-  fact: "event",
-  seq,
-  at: seq,
-  specialist: SCOUT,
-  id: asEventId(`e${seq}`),
-  kind: "post.created",
-  thread: undefined,
-  payload: "{}",
-  via: "poll",
-  hops: 0,
-  begun: false,
-  delivery: undefined,
-  word: undefined,
-  ...over,
-});
 const seed = (ordinal: number, over: Partial<IntentSeed> = {}): IntentSeed => ({
   id: asIntentId(`i${ordinal}`),
   ordinal,

@@ -147,7 +147,7 @@ export class CommitGroups {
       for (const change of CHANGES) {
         if (written[change].length === 0) continue;
         parts.push(`${table}${change}${values.length + 1}`);
-        values.push(toJson(change === "+" ? written[change] : written[change].map((row) => pick(row, columnsOf(shape).key))));
+        values.push(toJson(change === "+" ? written[change] : keysOf(shape, written[change])));
       }
     }
     return { ...this.#text(parts.join(" "), () => this.#write(changes, parts)), values };
@@ -184,8 +184,9 @@ function unplaced(table: string, row: Row): Fatal {
   return new Fatal("store_damaged", `the shard of a row of ${table} is unknown: ${JSON.stringify(Object.fromEntries(about))}`);
 }
 
-function pick(row: PlacedRow, names: readonly string[]): PlacedRow {
-  return Object.fromEntries(names.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]])));
+function keysOf(shape: TableShape, rows: readonly PlacedRow[]): readonly PlacedRow[] {
+  const { key } = columnsOf(shape);
+  return rows.map((row) => Object.fromEntries(key.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]))));
 }
 
 /** The row as the table in PostgreSQL has it, with its shard or holder; undefined if it needs a shard, and has none. */

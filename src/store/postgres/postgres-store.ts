@@ -216,14 +216,16 @@ async function openHolderStore(
     shardOf: shards.ofSpecialist,
     async end() {
       try {
-        await store.close();
-        await groups.sync();
-        await money.close();
+        try {
+          await store.close();
+          await groups.sync();
+        } finally {
+          await money.close();
+        }
         if (!isLost) await endHolder(connection, schema, holder, clock.now());
       } finally {
         groups.close();
         copy.close();
-        await money.close();
       }
     },
   };

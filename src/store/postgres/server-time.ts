@@ -9,7 +9,7 @@ import { MINUTE } from "../../core/units.ts";
 export const SERVER_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 /** A look that took longer than this many times the best one says less than what is known. */
 const POOR = 2;
-/** What is known is replaced by any look after this time. */
+/** A look that is older is replaced by any other. */
 const KEPT_MS = MINUTE;
 /** The server's clock was set back if it seems to be behind by more: it is followed then. Below, time stands still for as long. */
 const SET_BACK_MS = MINUTE;
