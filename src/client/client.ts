@@ -40,6 +40,8 @@ export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   /** The result of `check`, so that the request is built once. */
   readonly built?: BuiltRequest | undefined;
+  /** Called right before the first byte is written. If it throws, nothing leaves. */
+  readonly onLeaving?: (() => void) | undefined;
 }
 
 export interface Client {
@@ -104,7 +106,7 @@ export function createClient(options: ClientOptions): Client {
   const wireOf = (
     prepared: Prepared,
     call: Call,
-    { key, idempotencyKey, signal, built, deadlineMs: ownDeadlineMs }: SendOptions,
+    { key, idempotencyKey, signal, built, onLeaving, deadlineMs: ownDeadlineMs }: SendOptions,
   ): WireRequest => {
     const { operation, carrier, mayRepeat } = prepared;
     const { path, body } = built ?? prepared.build(call, key);
@@ -115,7 +117,7 @@ export function createClient(options: ClientOptions): Client {
     if (idempotencyKey !== undefined && mayRepeat && profile.idempotencyHeader !== null)
       headers[profile.idempotencyHeader] = idempotencyKey;
     const { method } = operation;
-    return { method, origin: base.origin, path, headers, deadlineMs: ownDeadlineMs ?? deadlineMs, body, signal };
+    return { method, origin: base.origin, path, headers, deadlineMs: ownDeadlineMs ?? deadlineMs, body, signal, onLeaving };
   };
   const readAnswer = (prepared: Prepared, call: Call, key: Secret, heard: WireAnswer): Exchange => {
     const { operation } = prepared;

@@ -25,6 +25,8 @@ export interface WireRequest {
   /** From this call to the last byte of the answer. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called right before the first byte is written. If it throws, nothing leaves. */
+  readonly onLeaving?: (() => void) | undefined;
 }
 
 /**
@@ -164,6 +166,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Called just before the request is written to a socket. Aborting here still prevents it. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#settled) return controller.abort(new Error("timed out while waiting for a socket"));
+    try {
+      this.#request.onLeaving?.();
+    } catch (error) {
+      this.fail(messageOf(error));
+      return controller.abort(error as Error);
+    }
     this.#controller = controller;
   }
 

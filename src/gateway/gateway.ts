@@ -83,7 +83,11 @@ export interface Gateway {
   explain(member: Member, intent: Intent): Promise<Verdict>;
 }
 
-type GatewayParts = GatewayOptions & { readonly credentials: Credentials<GatewayAnswer>; readonly places: Semaphore };
+interface GatewayParts extends GatewayOptions {
+  readonly credentials: Credentials<GatewayAnswer>;
+  readonly places: Semaphore;
+  readonly onLeaving: () => void;
+}
 
 /** Tries of one read, including the first. */
 const READ_TRIES = 3;
@@ -98,6 +102,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const options: GatewayParts = {
     ...given,
     places: createSemaphore(CONNECTIONS),
+    onLeaving: () => given.store.requireCurrent(),
     credentials: createCredentials<GatewayAnswer>({
       profile: client.profile,
       clock,
@@ -248,7 +253,7 @@ interface AdmittedBy {
 
 /** Admission, the request, and the row that records its end. */
 async function sendAdmitted(options: GatewayParts, request: GatewayRequest, by: AdmittedBy): Promise<GatewayAnswer> {
-  const { places, store, clock, breakers } = options;
+  const { places, store, clock, breakers, onLeaving } = options;
   const { member, call, intent, signal, examining, built } = request;
   const { handle } = member.specialist;
   const isWrite = effectOf(by.client.profile, request) !== "read";
@@ -268,9 +273,8 @@ async function sendAdmitted(options: GatewayParts, request: GatewayRequest, by: 
       return withoutKey(options, member, request.lane);
     }
     if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
-    store.requireCurrent();
     const began = clock.monotonic();
-    const { outcome, wire } = await by.client.exchange(call, { key: by.secret, idempotencyKey: intent?.id, signal, built });
+    const { outcome, wire } = await by.client.exchange(call, { key: by.secret, idempotencyKey: intent?.id, signal, built, onLeaving });
     recordEnd(options, request, admission.attempt, outcome, { tookMs: clock.monotonic() - began, admissionMs: began - asked });
     if (examining === undefined) breakers.heard(handle, call, isWrite, outcome);
     if (options.credentials.refusesKey(member, { key: by.key, secret: by.secret, call }, outcome))

@@ -25,8 +25,11 @@ export interface OutboxDependencies {
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
   /** Records the delivery of a job, and the answer's data. */
   readonly delivered: (member: Member, job: string, record: NetworkRecord | undefined) => void;
-  /** True while a process that is stopped may still send what it had begun: nothing of that is sent again. */
-  readonly mayLeaveElsewhere?: (() => boolean) | undefined;
+  /**
+   * Until this time, on the monotonic clock, another process may have sent what it had begun; infinite while that process is stopped.
+   * The quiet period begins then.
+   */
+  readonly sentElsewhereUntil?: (() => number) | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is interrupted. */

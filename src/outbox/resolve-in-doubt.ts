@@ -69,16 +69,18 @@ async function resolveOne(
   if (seen.kind === "no-room") return seen;
   const { check, begunAt } = seen;
   const now = clock.now();
+  const elsewhereUntil = parts.sentElsewhereUntil?.() ?? Number.NEGATIVE_INFINITY;
+  const isSilent = elsewhereUntil === Number.POSITIVE_INFINITY;
   const rules = {
     quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs),
     // A list that was read in parts is as old as its first page.
     now: now - (clock.monotonic() - begunAt),
-    knownForMs: begunAt - knownAt,
+    knownForMs: begunAt - (isSilent ? knownAt : Math.max(knownAt, elsewhereUntil)),
     proof,
     attempts: intent.attempt < MAX_ATTEMPTS ? intent.attempt : await store.unansweredAttempts(intent.seq),
   };
   const change = settled(intent, reconcile(intent, check, rules));
-  if (change.state === "ready" && parts.mayLeaveElsewhere?.() === true) return waitForSender(parts, intent);
+  if (isSilent && (change.state === "ready" || change.state === "refused")) return waitForSender(parts, intent);
   const { events, watches } = follow(member, intent, change, now);
   if (!(await store.moveIntent({ seq: intent.seq, by: "read-back", change, now, events, watches }))) return undefined;
   if (change.state !== "in_doubt") {

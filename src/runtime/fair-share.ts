@@ -45,3 +45,8 @@ export function chooseToGive<Held extends { readonly shards: readonly number[] }
   }
   return given;
 }
+
+/** The two smallest holdings, to be opened again as one; none if there are at most `most`. */
+export function chooseToJoin<Held extends { readonly shards: readonly number[] }>(held: readonly Held[], most: number): readonly Held[] {
+  return held.length <= most ? [] : held.toSorted((a, b) => a.shards.length - b.shards.length).slice(0, 2);
+}

@@ -14,17 +14,18 @@ import { SHARDS } from "../store/postgres/ownership.ts";
 import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
 import type { ServerTime } from "../store/postgres/server-time.ts";
 import type { Recovered } from "../store/store.ts";
-import { chooseShards, chooseToGive, fairShare, neededBefore } from "./fair-share.ts";
+import { chooseShards, chooseToGive, chooseToJoin, fairShare, neededBefore } from "./fair-share.ts";
 import { runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
+import { SilentProcesses } from "./silent-processes.ts";
 import { Takers } from "./takers.ts";
 
 /** Shards of this process, with the runtime of their specialists. */
 export interface Part extends HeldStore {
   readonly runtime: Runtime;
   readonly startedAt: number;
-  /** Processes that lost its shards, live, and have said nothing since: they are stopped. */
-  readonly silent: Set<number>;
+  /** Processes that lost its shards. */
+  readonly silent: SilentProcesses;
 }
 
 export interface FleetOptions {
@@ -273,7 +274,7 @@ export class Fleet {
     const owned = [...this.#parts].reduce((sum, { shards }) => sum + shards.length, 0);
     if (owned < share && free.length > 0) return this.#take(membership, share - owned, neededBefore(takers, membership.number, SHARDS));
     if (this.#ending.size > 0 || !this.#isSettled()) return undefined;
-    const given = owned > share ? chooseToGive(this.parts, owned - share) : this.#tooMany();
+    const given = owned > share ? chooseToGive(this.parts, owned - share) : chooseToJoin(this.parts, MOST_PARTS);
     this.#isAtRest = given.length === 0;
     for (const part of given) void this.#end(part).then(() => membership.notify().catch(() => undefined));
     return undefined;
@@ -283,14 +284,14 @@ export class Fleet {
   #isQuiet(): boolean {
     const isRecent = this.#with.options.clock.monotonic() - this.#lookedAt < LOOKED_ANYWAY_MS;
     const isEven = this.#isAtRest && this.#view.free.length === 0 && this.#ending.size === 0 && this.#trouble === undefined;
-    return isRecent && isEven && [...this.#parts].every(({ silent }) => silent.size === 0);
+    return isRecent && isEven && [...this.#parts].every(({ silent }) => silent.numbers.length === 0);
   }
 
   /** A process that is gone, or answers, sends nothing more of what it has lost. */
   #hear(membership: Membership, { silent }: Part): void {
-    for (const number of silent)
-      if (!this.#view.processes.some((one) => one.number === number)) silent.delete(number);
-      else this.#ask(membership, number, () => void silent.delete(number));
+    for (const number of silent.numbers)
+      if (!this.#view.processes.some((one) => one.number === number)) silent.heard(number);
+      else this.#ask(membership, number, () => silent.heard(number));
   }
 
   /** Asks a process if it works. One that does not answer is asked again at a later look. */
@@ -307,12 +308,6 @@ export class Fleet {
 
   #isSettled(): boolean {
     return this.#with.options.clock.monotonic() - this.#changedAt >= SETTLE_MS;
-  }
-
-  /** The smallest stores, to be opened again as one. */
-  #tooMany(): readonly Part[] {
-    const { parts } = this;
-    return parts.length <= MOST_PARTS ? [] : parts.toSorted((a, b) => a.shards.length - b.shards.length).slice(0, 2);
   }
 
   async #take(membership: Membership, count: number, before: number): Promise<Recovered | undefined> {
@@ -356,11 +351,11 @@ export class Fleet {
     });
     if (held === undefined) return undefined;
     try {
-      const silent = new Set(held.lostBy.filter((number) => number !== membership.number));
+      const silent = new SilentProcesses(clock, held.lostBy, membership.number);
       const runtime = createRuntime({
         ...(await runtimeOptions(planned, options, common, held.store)),
         ...perRuntime,
-        mayLeaveElsewhere: () => silent.size > 0,
+        sentElsewhereUntil: () => silent.maySendUntil,
         specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
       });
       part = { ...held, runtime, startedAt: clock.now(), silent };

@@ -93,8 +93,8 @@ export interface RuntimeOptions {
   readonly passive?: boolean;
   /** Runs definitions with `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread. */
   readonly isolation?: WorkerPool;
-  /** True while a process that is stopped may still send what it had begun. Default: there is no other process. */
-  readonly mayLeaveElsewhere?: () => boolean;
+  /** The end, on the monotonic clock, of what other processes may have sent; infinite while one is stopped. Default: there is none. */
+  readonly sentElsewhereUntil?: () => number;
   /** Settings of the webhook receiver. Default: none. */
   readonly receiver?: ReceiverSettings;
 }

@@ -13,7 +13,7 @@ import type { Store } from "../store/store.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import type { CrashPointOptions } from "./crash-points.ts";
 import { downtimeMs } from "./faults.ts";
-import { AIMS, createHost, isReady, latenessOf, type Held, type Host } from "./simulated-host.ts";
+import { AIMS, createHost, isReady, latenessOf, maySendUntil, type Held, type Host } from "./simulated-host.ts";
 import { startWork, type SimulatedPart, type WorkOptions } from "./simulated-work.ts";
 import { beginSession } from "./store-session.ts";
 
@@ -244,6 +244,7 @@ class Machines implements Machine {
       const isTooLong = this.#options.clock.monotonic() - at > this.#times.currentMs;
       if (this.isFleet && isTooLong) this.#lose(host, "the server heard nothing of this process");
       host.frozenAt = undefined;
+      host.thawedAt = this.#options.clock.monotonic();
       host.thaws?.resolve();
       host.thaws = undefined;
     }
@@ -339,7 +340,7 @@ class Machines implements Machine {
         onDeath: (point) => this.#die(host, point),
       },
       departs: () => host.thaws?.promise,
-      mayLeaveElsewhere: () => [...(this.#lostBy.get(part) ?? [])].some(({ frozenAt }) => frozenAt !== undefined),
+      sentElsewhereUntil: () => maySendUntil(this.#lostBy.get(part) ?? []),
     });
     const held: Held = { ...work, part, host, session, isEnding: false };
     host.works.add(held);

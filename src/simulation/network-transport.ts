@@ -1,11 +1,13 @@
 /** Carries requests of a simulated run to the local network in virtual time, and loses those that the faults choose. */
 import type { WireAnswer, WireRequest } from "../client/transport.ts";
 import type { Clock } from "../core/clock.ts";
+import { messageOf } from "../core/errors.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Random } from "../core/random.ts";
 import { MINUTE, SECOND, showDuration } from "../core/units.ts";
 import { ConnectionLost, type NetworkReply, type NetworkRequest } from "../local-network/server/exchange.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
+import { isStoreLost } from "../store/store-lost.ts";
 import type { FaultRates } from "./faults.ts";
 
 export interface NetworkTransportOptions {
@@ -51,13 +53,19 @@ interface RequestFate extends Arrival {
   readonly resetAfterMs: number | undefined;
 }
 
-/** `departs` resolves when a process that stopped as it opened the socket goes on: it checks nothing then, and sends. */
+/** `departs` resolves when a process that stopped right before the first byte goes on: it checks nothing more then, and sends. */
 export type NetworkTransport = (request: WireRequest, departs?: Promise<void>) => Promise<WireAnswer>;
 
 export function createNetworkTransport(options: NetworkTransportOptions): NetworkTransport {
   const { clock } = options;
   return (request, departs) =>
     new Promise((resolve) => {
+      try {
+        request.onLeaving?.();
+      } catch (error) {
+        if (!isStoreLost(error)) throw error; // the process has died
+        return resolve({ kind: "never-left", reason: messageOf(error) });
+      }
       options.onSend(request);
       const startedAt = clock.monotonic();
       let finished = false;

@@ -28,6 +28,8 @@ export interface Host {
   isUp: boolean;
   isLeaving: boolean;
   frozenAt: number | undefined;
+  /** The last time at which it went on, or died. */
+  thawedAt: number;
   /** It freezes at the next such point, for this time. */
   freezesAt: { readonly point: (typeof AIMS)[number]; readonly ms: number } | undefined;
   /** Resolves when it goes on. */
@@ -42,6 +44,7 @@ export function createHost(options: CrashPointOptions): Host {
     isUp: false,
     isLeaving: false,
     frozenAt: undefined,
+    thawedAt: Number.NEGATIVE_INFINITY,
     freezesAt: undefined,
     thaws: undefined,
   };
@@ -50,6 +53,11 @@ export function createHost(options: CrashPointOptions): Host {
 /** It takes parts. */
 export function isReady({ isUp, isLeaving, frozenAt }: Host): boolean {
   return isUp && !isLeaving && frozenAt === undefined;
+}
+
+/** The time until which these processes may have sent something; infinite while one of them is stopped. */
+export function maySendUntil(hosts: Iterable<Host>): number {
+  return Math.max(...[...hosts].map(({ frozenAt, thawedAt }) => (frozenAt === undefined ? thawedAt : Number.POSITIVE_INFINITY)));
 }
 
 /** Draws how late timers fire: a few milliseconds, and now and then as long as a blocked event loop. */

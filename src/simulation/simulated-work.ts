@@ -52,8 +52,8 @@ export interface Start {
   readonly chance: Random;
   /** Default: the store is a file of this process alone. */
   readonly session?: StoreSession | undefined;
-  /** True while another process that is stopped may still send what it had begun. */
-  readonly mayLeaveElsewhere: () => boolean;
+  /** The time until which another process may have sent what it had begun; infinite while that process is stopped. */
+  readonly sentElsewhereUntil: () => number;
   /** Resolves when the process goes on; undefined while it does. */
   readonly departs: () => Promise<void> | undefined;
 }
@@ -73,7 +73,7 @@ const MAX_REPORTED = 3;
 
 /** Starts the runtime of a part. Each start has its own random source, because its ids must differ. */
 export function startWork(options: WorkOptions, part: SimulatedPart, start: Start): Work {
-  const { process, chance, session, mayLeaveElsewhere, departs } = start;
+  const { process, chance, session, sentElsewhereUntil, departs } = start;
   const { profile } = options;
   const life = beginProcess(process);
   const database = part.disk.openFor(life);
@@ -98,7 +98,7 @@ export function startWork(options: WorkOptions, part: SimulatedPart, start: Star
     random: chance.fork("runtime"),
     log: life.logOf(options.log, () => session?.lost === undefined), // later errors are of that
     announcer: part.announcer,
-    mayLeaveElsewhere,
+    sentElsewhereUntil,
     fetch: options.fetch ?? noFetch,
     ...(options.models === undefined ? {} : { models: modelsOf(options.models, life) }),
     ...(options.receiver === undefined ? {} : { receiver: options.receiver }),

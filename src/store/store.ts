@@ -49,7 +49,7 @@ export interface Store
   rollUp(): Promise<boolean>;
   /** Deletes rows past their retention, a bounded number; money and approvals have their own retention. */
   prune(now: number, retention: Retention): Promise<number>;
-  /** Throws `Fatal` (`store_lost`) if another process may have the store by now. Call it right before a request leaves. */
+  /** Throws `Fatal` (`store_lost`) if another process may have the store by now. Call it right before the first byte of a request. */
   requireCurrent(): void;
   close(): Promise<void>;
 }

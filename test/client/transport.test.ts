@@ -76,6 +76,30 @@ test("connections are kept and used again", async () => {
 });
 
 describe("never left", () => {
+  test("a request whose caller refuses it right before its first byte, however long it waited for a socket", async () => {
+    const came: (string | undefined)[] = [];
+    const held = Promise.withResolvers<void>();
+    const origin = await http((incoming, response) => {
+      came.push(incoming.url);
+      void held.promise.then(() => response.end("{}"));
+    });
+    const { send } = transport({ connections: 1 });
+    let isCurrent = true;
+    const onLeaving = (): void => {
+      if (!isCurrent) throw new Error("the store is lost");
+    };
+    const first = send(request(origin, { path: "/first", onLeaving }));
+    const second = send(request(origin, { path: "/second", onLeaving }));
+    const third = send(request(origin, { path: "/third" }));
+    await expect.poll(() => came).toEqual(["/first"]);
+    isCurrent = false;
+    held.resolve();
+    expect(await first).toMatchObject({ kind: "answer" });
+    expect(await second).toEqual({ kind: "never-left", reason: "the store is lost" });
+    expect(await third).toMatchObject({ kind: "answer" });
+    expect(came).toEqual(["/first", "/third"]);
+  });
+
   test("when nobody listens", async () => {
     const origin = await http((_, response) => response.end());
     await closers.pop()?.();

@@ -34,7 +34,7 @@ export interface VirtualRuntimeOptions
     Partial<
       Pick<
         RuntimeOptions,
-        "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes" | "handlers" | "guardianCaps" | "mayLeaveElsewhere"
+        "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes" | "handlers" | "guardianCaps" | "sentElsewhereUntil"
       >
     > {
   readonly clock: VirtualClock;
@@ -57,7 +57,7 @@ export function virtualRuntime({ keyOf, profile = shippedProfile("b"), ...option
 }
 
 export interface HarnessOptions extends Partial<
-  Pick<RuntimeOptions, "log" | "announcer" | "receiver" | "writes" | "guardianCaps" | "mayLeaveElsewhere">
+  Pick<RuntimeOptions, "log" | "announcer" | "receiver" | "writes" | "guardianCaps" | "sentElsewhereUntil">
 > {
   readonly specialists: readonly SpecialistDefinition[];
   /** Default: the local network's key of the specialist. */
@@ -126,7 +126,7 @@ export async function harness(options: HarnessOptions): Promise<Harness> {
     receiver,
     writes,
     guardianCaps,
-    mayLeaveElsewhere,
+    sentElsewhereUntil,
   } = options;
   const build = (profile: Profile) => {
     const store = before(openStore());
@@ -145,7 +145,7 @@ export async function harness(options: HarnessOptions): Promise<Harness> {
         receiver: options.withoutReceiver?.() === true ? undefined : receiver,
         writes,
         guardianCaps,
-        mayLeaveElsewhere,
+        sentElsewhereUntil,
       }),
     });
     const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL[set] } });

@@ -10,7 +10,10 @@ const LOST: WireAnswer = { kind: "unknown", reason: "ECONNRESET" };
 type Loss = "answer" | "request" | undefined;
 
 /** A specialist that posts every two hours; `lose` says what is lost of each post, counted from 1. */
-async function posting(lose: (post: number) => Loss, { atOnce = 1, shows = (): boolean => true, elsewhere = (): boolean => false } = {}) {
+async function posting(
+  lose: (post: number) => Loss,
+  { atOnce = 1, shows = (): boolean => true, elsewhere = (): number => Number.NEGATIVE_INFINITY } = {},
+) {
   let sent = 0;
   const lists: number[] = [];
   const here = await harness({
@@ -31,7 +34,7 @@ async function posting(lose: (post: number) => Loss, { atOnce = 1, shows = (): b
         },
       },
     ],
-    mayLeaveElsewhere: () => elsewhere(),
+    sentElsewhereUntil: () => elsewhere(),
     link:
       (plain, { clock }) =>
       async (request) => {
@@ -74,14 +77,16 @@ test("an effect that the network shows is confirmed by one read within seconds, 
 });
 
 describe("an effect that the network does not show", () => {
-  test("is not sent again while a process that is stopped may still send it", async () => {
-    let stopped = true;
-    const { clock, sent, states } = await posting((post) => (post === 2 ? "request" : undefined), { elsewhere: () => stopped });
+  test("is not sent again while a process that is stopped may still send it, and then only after a quiet period of its own", async () => {
+    let until = Number.POSITIVE_INFINITY;
+    const { clock, sent, states } = await posting((post) => (post === 2 ? "request" : undefined), { elsewhere: () => until });
     expect(await clock.runUntil(() => sent() === 2, 3 * HOUR)).toBe(true);
     await clock.advance(QUIET_MS + HOUR);
     expect(sent()).toBe(2);
     expect(await states()).toContain("in_doubt process_silent");
-    stopped = false;
+    until = clock.monotonic();
+    await clock.advance(QUIET_MS - SECOND);
+    expect(sent()).toBe(2);
     await clock.advance(MINUTE);
     expect(sent()).toBe(3);
   });

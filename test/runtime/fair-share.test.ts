@@ -1,6 +1,6 @@
 /** The shares of processes: all together are everything, no two differ by more than one, and nobody waits for who is draining. */
 import { describe, expect, test } from "vitest";
-import { chooseShards, chooseToGive, fairShare, neededBefore } from "../../src/runtime/fair-share.ts";
+import { chooseShards, chooseToGive, chooseToJoin, fairShare, neededBefore } from "../../src/runtime/fair-share.ts";
 
 const sharers = (count: number, draining: readonly number[] = []) =>
   Array.from({ length: count }, (_, i) => ({ number: 10 + i, draining: draining.includes(10 + i) }));
@@ -48,4 +48,10 @@ test("the smallest holdings are given back, as many as cover what is too much", 
   expect(sizes(20)).toEqual([20]);
   expect(sizes(21)).toEqual([20, 50]);
   expect(sizes(1_000)).toEqual([20, 50, 300]);
+});
+
+test("the two smallest of too many holdings are opened again as one", () => {
+  const held = [300, 20, 50].map((size) => ({ shards: Array.from({ length: size }, (_, i) => i) }));
+  expect(chooseToJoin(held, 3)).toEqual([]);
+  expect(chooseToJoin(held, 2).map(({ shards }) => shards.length)).toEqual([20, 50]);
 });

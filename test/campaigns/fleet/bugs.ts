@@ -42,8 +42,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a process that is stopped is taken for gone",
     file: "src/runtime/fleet.ts",
-    from: "mayLeaveElsewhere: () => silent.size > 0,",
-    to: "mayLeaveElsewhere: () => false,",
+    from: "sentElsewhereUntil: () => silent.maySendUntil,",
+    to: "sentElsewhereUntil: () => Number.NEGATIVE_INFINITY,",
     tests: "test/runtime/stopped-sender.test.ts",
   },
   {

@@ -215,5 +215,5 @@ export const BUGS: readonly PlantedBug[] = [
     "next > work.checkedAt ? next : work.checkedAt + STUCK_CHECK_MS",
     "next > now ? next : now + STUCK_CHECK_MS",
   ),
-  bug("a process that has lost its store sends", DOOR, "store.requireCurrent();", "void store;"),
+  bug("a process that has lost its store sends", DOOR, "given.store.requireCurrent()", "undefined"),
 ];
