@@ -276,6 +276,7 @@ export const ERROR_CODES = [
   "pending_approval",
   "given_up",
   // The store and the process
+  "past_unread",
   "store_missing",
   "store_in_use",
   "process_silent",

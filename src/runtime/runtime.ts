@@ -35,7 +35,7 @@ import { createMember, endPastWaits, freeLanes, redefine, type Member } from "..
 import { createOutboxMemory } from "../outbox/outbox-memory.ts";
 import { createWebhookMemory } from "../webhooks/webhook-memory.ts";
 import { Flow } from "./flow.ts";
-import { ALL_WORK, bitOf, createWork, isBusy, type Work } from "./work.ts";
+import { ALL_WORK, bitOf, createWork, isBusy, whenHere, type Work } from "./work.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
@@ -300,6 +300,9 @@ class Engine implements Runtime {
   }
 
   #begin(work: Work): void {
+    const past = work.begun ? undefined : this.#options.store.pastOf(work.member.specialist.handle);
+    const failed = (error: unknown): void => this.#failed(error, "a specialist could not begin");
+    if (past !== undefined) return whenHere(work, past, { stopping: this.#stopping.signal, begin: () => this.#begin(work), failed });
     work.begun = true;
     this.#track(this.#resume(work));
     if (this.webhooks !== undefined) this.#track(this.webhooks.look(work.member));
@@ -332,9 +335,8 @@ class Engine implements Runtime {
 
   #due(handle: Handle): void {
     const work = this.#work.get(handle);
-    if (work === undefined) return;
-    if (work.begun) this.#track(this.#resume(work));
-    else this.#begin(work);
+    if (work?.begun === true) this.#track(this.#resume(work));
+    else if (work !== undefined) this.#begin(work);
   }
 
   /** Starts the kinds of work that are due. A specialist without a usable key only checks for one. */
@@ -361,9 +363,7 @@ class Engine implements Runtime {
     return (await this.#keys.look(member)) || this.#keys.probe(member, () => takesKey(this.parts, member));
   }
 
-  #track(job: Promise<void>): void {
-    this.#flow.track(job);
-  }
+  readonly #track = (job: Promise<void>): void => this.#flow.track(job);
 
   /** Logs a failure, after which the work is retried. A lost store ends all work, and is reported once. */
   #failed(error: unknown, what: string, about: LogFields = {}): void {

@@ -156,6 +156,7 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
   nextLastTry: true,
   nextDue: true,
   parkEvent: true,
+  pastOf: true,
   requireCurrent: true,
   retryEvent: true,
   endHold: true,

@@ -1,4 +1,5 @@
 /** The whole store: every interface of this room as one, with recovery, pruning and closing. */
+import type { Handle } from "../core/ids.ts";
 import type { InboxStore } from "./inbox.ts";
 import type { SourceStore } from "./sources.ts";
 import type { RunStore } from "./runs.ts";
@@ -49,6 +50,11 @@ export interface Store
   rollUp(): Promise<boolean>;
   /** Deletes rows past their retention, a bounded number; money and approvals have their own retention. */
   prune(now: number, retention: Retention): Promise<number>;
+  /**
+   * Resolves once everything is here that decisions for a specialist depend on, and brings that forward; undefined if it is here. Nothing of
+   * the specialist may begin before. Rejects with `Retryable` (`past_unread`) if the store is closed before.
+   */
+  pastOf(specialist: Handle): Promise<void> | undefined;
   /** Throws `Fatal` (`store_lost`) if another process may have the store by now. Call it right before the first byte of a request. */
   requireCurrent(): void;
   close(): Promise<void>;

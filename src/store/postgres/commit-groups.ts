@@ -96,6 +96,11 @@ export class CommitGroups {
       throw this.#lose(`the server heard nothing of this process for ${Math.round(this.#heard.ageMs / SECOND)} s`);
   }
 
+  /** Accepts nothing more. */
+  fail(cause: unknown): void {
+    this.#lose(cause);
+  }
+
   close(): void {
     this.#closed = true;
     this.#unawaited?.cancel();

@@ -1,4 +1,4 @@
-/** Loads the rows of some shards from the server into a working copy. */
+/** Loads the rows of some shards from the server into a working copy: all, or those that a start needs. */
 import type { Handle, KeyId } from "../../core/ids.ts";
 import type { Row } from "../sqlite/columns.ts";
 import type { TableShape } from "../sqlite/row-changes.ts";
@@ -7,13 +7,14 @@ import { columnsOf } from "./commit-groups.ts";
 import type { HolderGroup } from "./holders.ts";
 import type { PostgresConnection, PostgresRow, Statement } from "./open-connection.ts";
 import { SHARDS } from "./ownership.ts";
+import { neededRows, type StartsAfter } from "./past-rows.ts";
 import { NO_SHARD, ROW_PLACES } from "./row-places.ts";
 
 export interface Loading {
   readonly schema: string;
   readonly copy: WorkingCopy;
   readonly group: HolderGroup;
-  /** Undefined for a copy that is only read. */
+  /** Undefined for a copy that is only read, which gets all rows. A holder gets those that its start needs. */
   readonly holder: number | undefined;
   readonly now: number;
 }
@@ -38,8 +39,12 @@ export async function loadRows(connection: PostgresConnection, loading: Loading)
   let hasHolds = false;
   // Counts of intents are rows of their own, written over those that the intents' rows make.
   const shapes = copy.shapes.toSorted((a, b) => Number(a.name === "intent_count") - Number(b.name === "intent_count"));
+  const after = loading.holder === undefined ? undefined : await startsAfter(connection, schema, loading.holder);
   const begun = connection.query({ text: "BEGIN" });
-  const tables = shapes.map((shape) => ({ shape, batches: openBatches(connection, shape.name, statementFor(shape, loading)) }));
+  const tables = shapes.map((shape) => ({
+    shape,
+    batches: openBatches(connection, shape.name, statementFor(shape, loading, after), BATCH),
+  }));
   await begun;
   for (const { shape, batches } of tables) {
     const { name } = shape;
@@ -59,11 +64,25 @@ export async function loadRows(connection: PostgresConnection, loading: Loading)
   return { keys, placements: new Map(placed.map((row) => [String(row["specialist"]) as Handle, Number(row["shard"])])), hasHolds };
 }
 
-/** Asks for the first rows at once, and for further ones while those before are taken in. */
-function openBatches(connection: PostgresConnection, table: string, { text, values }: Statement): AsyncIterable<readonly PostgresRow[]> {
+/** The mark up to which everything that facts have changed is in rows, and sums contain them. */
+async function startsAfter(connection: PostgresConnection, schema: string, holder: number): Promise<StartsAfter> {
+  const [row] = await connection.query({
+    text: `SELECT least(m.seq, m.quota, r.facts) AS facts, r.entries FROM ${schema}.mark m JOIN ${schema}.rolled_up r USING (holder) WHERE holder = $1`,
+    values: [holder],
+  });
+  return { facts: Number(row?.["facts"] ?? 0), entries: Number(row?.["entries"] ?? 0) };
+}
+
+/** Asks for the first rows at once, and for further ones while those before are taken in. Inside a transaction. */
+export function openBatches(
+  connection: PostgresConnection,
+  table: string,
+  { text, values }: Statement,
+  batch: number,
+): AsyncIterable<readonly PostgresRow[]> {
   const cursor = `load_${table}`;
   const ask = (): Promise<readonly PostgresRow[]> => {
-    const rows = connection.query({ text: `FETCH ${BATCH} FROM ${cursor}` });
+    const rows = connection.query({ text: `FETCH ${batch} FROM ${cursor}` });
     rows.catch(() => undefined); // who waits for it is told
     return rows;
   };
@@ -76,7 +95,7 @@ function openBatches(connection: PostgresConnection, table: string, { text, valu
   return {
     async *[Symbol.asyncIterator]() {
       let [, rows] = await first;
-      while (rows.length === BATCH) {
+      while (rows.length === batch) {
         const next = ask();
         yield rows;
         rows = await next;
@@ -86,9 +105,12 @@ function openBatches(connection: PostgresConnection, table: string, { text, valu
   };
 }
 
-function statementFor(shape: TableShape, { schema, group, holder }: Loading): Statement {
+function statementFor(shape: TableShape, { schema, group, holder }: Loading, after: StartsAfter | undefined): Statement {
   const { name } = shape;
-  const text = `SELECT ${columnsOf(shape).columns.join(", ")} FROM ${schema}.${name}`;
+  const { columns } = columnsOf(shape);
+  const needed = after === undefined ? undefined : neededRows(name, columns, after);
+  if (needed !== undefined) return { text: needed.replaceAll("@", schema), values: [group.shards] };
+  const text = `SELECT ${columns.join(", ")} FROM ${schema}.${name}`;
   const place = ROW_PLACES[name];
   if (place === "all") return { text };
   if (place === "holder") {

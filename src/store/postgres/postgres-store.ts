@@ -19,6 +19,7 @@ import { openSqliteStore } from "../sqlite/store.ts";
 import { openWholeFile } from "../sqlite/whole-file.ts";
 import { openWorkingCopy, type WorkingCopy } from "../sqlite/working-copy.ts";
 import type { Store } from "../store.ts";
+import { awaitPast } from "./await-past.ts";
 import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
 import { ACCOUNTS, CommitGroups } from "./commit-groups.ts";
@@ -27,6 +28,7 @@ import { ALL_SHARDS, sessionTimes, takeShards, writerPurpose, writerSettings, ty
 import { guardianAccount } from "./guardian-account.ts";
 import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
+import { Past } from "./past.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
 import { endHolder, groupsOf, noteLosers, noteServer, registerHolder, type HolderGroup } from "./holders.ts";
 import { shardMap } from "./shard-map.ts";
@@ -49,9 +51,14 @@ export interface HeldStore {
   readonly shards: readonly number[];
   /** The living processes that lost them: what they had begun to send may still leave while they are stopped. */
   readonly lostBy: readonly number[];
+  /** What is still being read behind the start. */
+  readonly past: Pick<Past, "missing">;
   /** True if the specialist belongs to one of them. */
   has(specialist: Handle): boolean;
 }
+
+/** A session that reads the past is ended by the server if its process is stopped: it would keep old rows from being removed. */
+const PAST_SETTINGS = { idle_in_transaction_session_timeout: "60s" };
 
 /** Throws `Retryable` or `Misconfigured` if the server cannot be used, and `Retryable` (`store_in_use`) while another process has shards of it. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -125,19 +132,31 @@ async function fold(holding: Holding): Promise<void> {
 
 async function openHolder(holding: Holding): Promise<Omit<HeldStore, "lostBy">> {
   const { connection, options, group } = holding;
-  const { store, end, shardOf } = await openHolding(holding, options.address.localFile);
+  const { address, clock } = options;
+  const { store, end, shardOf, copy, fail } = await openHolding(holding, address.localFile);
   const shards = new Set(group.shards);
+  const past = new Past({
+    connect: () => openConnection({ address, purpose: "past", settings: PAST_SETTINGS }),
+    copy,
+    schema: address.schema,
+    shards: group.holders.length === 0 ? [] : group.shards, // nobody had them yet
+    shardOf,
+    onFailed: fail,
+  });
+  past.start();
   return {
     shards: group.shards,
     has: (specialist) => shards.has(shardOf(specialist)),
+    past,
     store: {
-      ...store,
+      ...awaitPast(store, past, clock),
       async recover(...given) {
         const recovered = await store.recover(...given);
         await noteServer(connection, options.address.schema, group.shards); // a copy is recognised again until it is recovered
         return recovered;
       },
       async close() {
+        past.close();
         try {
           await end();
         } finally {
@@ -150,7 +169,10 @@ async function openHolder(holding: Holding): Promise<Omit<HeldStore, "lostBy">> 
 
 interface Opened {
   readonly store: Store;
+  readonly copy: WorkingCopy;
   readonly shardOf: (specialist: Handle) => number;
+  /** Ends the store, because something that it needs is lost. */
+  readonly fail: (cause: unknown) => void;
   readonly end: () => Promise<void>;
 }
 
@@ -213,7 +235,9 @@ async function openHolderStore(
         await addAccount(path, address);
       },
     },
+    copy,
     shardOf: shards.ofSpecialist,
+    fail: (cause) => groups.fail(cause),
     async end() {
       try {
         try {

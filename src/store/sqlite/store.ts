@@ -183,7 +183,7 @@ function createLife(
   { db, path, numbers, present, log, quota, restored, dues, commits, folding, spending, guardian, close }: Foundation,
   { inbox, deliveries: { pruneDeliveries }, reader }: LifeParts,
   { clock, ledger, rollsUpAtEnd = numbers !== OWN_NUMBERS }: SqliteStoreOptions,
-): Pick<Store, "recover" | "rollUp" | "prune" | "requireCurrent" | "close"> {
+): Pick<Store, "recover" | "rollUp" | "prune" | "pastOf" | "requireCurrent" | "close"> {
   /** Events up to this number may have ended an earlier process, until they are recovered. */
   let unrecovered = present.last;
   const recover = createRecovery(db, { present, log, quota, restored });
@@ -216,6 +216,7 @@ function createLife(
         return pruneLedgers({ quota, spending, guardian }, now) + prune(now, retention) + pruneDeliveries(now) + rolling.prune(now);
       });
     },
+    pastOf: () => undefined, // all of it is in the file
     requireCurrent: () => undefined, // its lock ends with the process
     async close() {
       await reader?.close();

@@ -31,6 +31,8 @@ export interface WorkingCopy {
   recordCommit(): void;
   /** Adds rows that are kept elsewhere already. Outside any transaction. */
   load(table: string, rows: Iterable<Row>): void;
+  /** Adds older rows that are kept elsewhere, between two commits. A row that is here already is newer, and stays. */
+  loadOlder(table: string, rows: readonly Row[]): Promise<void>;
   /** The specialist whose row this is, if its table names none; undefined if nobody knows. */
   specialistOf(table: string, row: Row): Handle | undefined;
   /** The specialist that has this key now. */
@@ -60,6 +62,10 @@ export function openWorkingCopy(path: string): WorkingCopy {
   migrate(db, undefined);
   const recorder = new ChangeRecorder(db);
   const shapes = tableShapes(db);
+  const shapeOf = new Map(shapes.map((shape) => [shape.name, shape]));
+  const addOlder = createOlder(db);
+  /** Wait for the end of the open transaction. */
+  const waiting: (() => void)[] = [];
   const close = (): void => {
     recorder.close();
     db.close();
@@ -71,10 +77,29 @@ export function openWorkingCopy(path: string): WorkingCopy {
       return !recorder.isEmpty;
     },
     takeChanges: () => recorder.take(),
-    recordCommit: () => recorder.committed(),
+    recordCommit() {
+      recorder.committed();
+      for (const add of waiting.splice(0)) add();
+    },
     load(table, rows) {
-      const shape = shapes.find(({ name }) => name === table);
+      const shape = shapeOf.get(table);
       if (shape !== undefined) recorder.unrecorded(() => insertAll(db, shape, rows));
+    },
+    async loadOlder(table, rows) {
+      const shape = shapeOf.get(table);
+      if (shape === undefined) return;
+      const add = (): void => recorder.unrecorded(() => addOlder(shape, rows));
+      if (!db.isTransaction) return add();
+      await new Promise<void>((resolve, reject) => {
+        waiting.push(() => {
+          try {
+            add();
+            resolve();
+          } catch (error) {
+            reject(error as Error);
+          }
+        });
+      });
     },
     specialistOf: createOwners(db),
     holderOf: createHolders(db),
@@ -100,6 +125,32 @@ export function insertAll(db: DatabaseSync, { name, columns }: TableShape, rows:
   db.exec("BEGIN");
   for (const row of rows) insert.run(...columns.map((column) => row[column] ?? null));
   db.exec("COMMIT");
+}
+
+/** Adds rows that are not here. Counts of intents are rows of their own, which contain these already. */
+function createOlder(db: DatabaseSync): (shape: TableShape, rows: readonly Row[]) => void {
+  const hasIntent = db.prepare("SELECT 1 FROM main.intent WHERE seq = ?");
+  const uncount = db.prepare("UPDATE main.intent_count SET n = n - 1 WHERE specialist = ? AND operation = ? AND state = ?");
+  const inserts = new Map<string, StatementSync>();
+  return ({ name, columns }, rows) => {
+    const insert =
+      inserts.get(name) ??
+      db.prepare(`INSERT OR IGNORE INTO main.${name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`);
+    inserts.set(name, insert);
+    db.exec("BEGIN");
+    try {
+      for (const row of rows) {
+        // An intent that is here must not reach the trigger that takes the replaced one out of the count.
+        if (name === "intent" && hasIntent.get(row["seq"] ?? null) !== undefined) continue;
+        const { changes } = insert.run(...columns.map((column) => row[column] ?? null));
+        if (name === "intent" && changes > 0) uncount.run(row["specialist"] ?? null, row["operation"] ?? null, row["state"] ?? null);
+      }
+      db.exec("COMMIT");
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  };
 }
 
 /** Finds the specialist that has a key now. */

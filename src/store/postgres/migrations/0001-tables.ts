@@ -1,5 +1,10 @@
 /** The tables of the store, a row of the working copy each, with the shard or the holder that it belongs to. Never changed once released. */
 
+/** Actions that are not over, and deliveries of jobs that the network refused: a person may have to do them. */
+export const OPEN_INTENTS = "(state NOT IN ('confirmed', 'refused', 'cancelled') OR (operation = 'jobs.submit' AND state = 'refused'))";
+/** Money that is set aside. */
+export const OPEN_HOLDS = "state = 'open'";
+
 export const TABLES = `
 -- Numbers of processes and holders, and blocks of numbers for facts: a holder has each block alone, and takes them upwards.
 CREATE SEQUENCE process_number;
@@ -212,4 +217,7 @@ CREATE TABLE webhook_health (
 
 CREATE UNIQUE INDEX event_identity ON event (shard, specialist, id);
 CREATE INDEX intent_id ON intent (id);
+-- The few rows that a start needs, among the many that are past.
+CREATE INDEX intent_open ON intent (shard, seq) WHERE ${OPEN_INTENTS};
+CREATE INDEX hold_open ON hold (shard, id) WHERE ${OPEN_HOLDS};
 `;

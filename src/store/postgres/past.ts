@@ -1,0 +1,159 @@
+/**
+ * Reads the past of a store behind its start, by a connection of its own: shard by shard what decisions need, those first that are asked
+ * for, and then what people ask for. The present works meanwhile; a specialist begins once its shard's past is here.
+ */
+import type { Handle } from "../../core/ids.ts";
+import { Retryable } from "../../core/errors.ts";
+import type { Row } from "../sqlite/columns.ts";
+import type { WorkingCopy } from "../sqlite/working-copy.ts";
+import { columnsOf } from "./commit-groups.ts";
+import { openBatches } from "./load-rows.ts";
+import type { PostgresConnection } from "./open-connection.ts";
+import { pastTables, type PastUse } from "./past-rows.ts";
+
+/** Rows that are added in one turn: about two milliseconds. */
+const BATCH = 512;
+/** Rows that are read for a group of shards: fewer, and the next group is twice as large; far more, and it is half as large. */
+const ROWS_AT_ONCE = 8_192;
+const FIRST_GROUP = 16;
+/** Most shards that are asked for and read together, so that the first of them does not wait for all. */
+const ASKED_AT_ONCE = 8;
+
+export interface PastOptions {
+  readonly connect: () => Promise<PostgresConnection>;
+  readonly copy: Pick<WorkingCopy, "shapes" | "loadOlder">;
+  readonly schema: string;
+  readonly shards: readonly number[];
+  readonly shardOf: (specialist: Handle) => number;
+  /** Called if it cannot be read: without its past a specialist would do things twice. */
+  readonly onFailed: (error: unknown) => void;
+}
+
+type Arrival = PromiseWithResolvers<void>;
+
+export class Past {
+  readonly #options: PastOptions;
+  /** Shards whose specialists cannot begin yet. */
+  readonly #missing: Set<number>;
+  /** The missing ones that are asked for, in order. */
+  readonly #asked = new Map<number, Arrival>();
+  readonly #decided = arrival();
+  readonly #complete = arrival();
+  #connection: PostgresConnection | undefined;
+  #isComplete = false;
+  #isClosed = false;
+  #group = FIRST_GROUP;
+
+  constructor(options: PastOptions) {
+    this.#options = options;
+    this.#missing = new Set(options.shards);
+    this.#isComplete = options.shards.length === 0;
+  }
+
+  /** Begins to read. */
+  start(): void {
+    if (this.#isComplete) return;
+    this.#read().catch((error: unknown) => {
+      if (!this.#isClosed) this.#options.onFailed(error);
+    });
+  }
+
+  /** Shards whose specialists wait. */
+  get missing(): number {
+    return this.#missing.size;
+  }
+
+  /** Resolves once the specialist can begin, and brings that forward; undefined if it can. Rejects if the store is closed before. */
+  of(specialist: Handle): Promise<void> | undefined {
+    const shard = this.#options.shardOf(specialist);
+    if (!this.#missing.has(shard)) return undefined;
+    const asked = this.#asked.get(shard) ?? arrival();
+    this.#asked.set(shard, asked);
+    return asked.promise;
+  }
+
+  /** Resolves once all specialists can begin; undefined if they can. */
+  get decided(): Promise<void> | undefined {
+    return this.#missing.size === 0 ? undefined : this.#decided.promise;
+  }
+
+  /** Resolves once everything is here; undefined if it is. */
+  get complete(): Promise<void> | undefined {
+    return this.#isComplete ? undefined : this.#complete.promise;
+  }
+
+  /** Reads no more. */
+  close(): void {
+    this.#isClosed = true;
+    const closed = new Retryable("past_unread", "the store was closed before its past was read");
+    for (const { reject } of [...this.#asked.values(), this.#decided, this.#complete]) reject(closed);
+    void this.#connection?.close();
+  }
+
+  async #read(): Promise<void> {
+    const connection = await this.#options.connect();
+    this.#connection = connection;
+    try {
+      for (let shards = this.#next(); shards.length > 0; shards = this.#next()) {
+        await this.#add(connection, "decisions", shards);
+        if (this.#isClosed) return;
+        for (const shard of shards) this.#arrived(shard);
+      }
+      this.#decided.resolve();
+      this.#group = FIRST_GROUP;
+      const { shards } = this.#options;
+      for (let from = 0; from < shards.length && !this.#isClosed;) {
+        const group = shards.slice(from, from + this.#group);
+        await this.#add(connection, "people", group);
+        from += group.length;
+      }
+      if (this.#isClosed) return;
+      this.#isComplete = true;
+      this.#complete.resolve();
+    } finally {
+      await connection.close();
+    }
+  }
+
+  #next(): readonly number[] {
+    const asked = [...this.#asked.keys()].slice(0, ASKED_AT_ONCE);
+    return asked.length > 0 ? asked : [...this.#missing].slice(0, this.#group);
+  }
+
+  #arrived(shard: number): void {
+    this.#missing.delete(shard);
+    this.#asked.get(shard)?.resolve();
+    this.#asked.delete(shard);
+  }
+
+  /** Adds the rows of some shards. Those that are here already stay as they are. */
+  async #add(connection: PostgresConnection, use: PastUse, shards: readonly number[]): Promise<void> {
+    const { copy, schema } = this.#options;
+    const names = pastTables(use);
+    const shapes = copy.shapes.filter(({ name }) => names.includes(name));
+    const begun = connection.query({ text: "BEGIN" });
+    const tables = shapes.map((shape) => {
+      const text = `SELECT ${columnsOf(shape).columns.join(", ")} FROM ${schema}.${shape.name} WHERE shard = ANY($1::int[])`;
+      return { name: shape.name, batches: openBatches(connection, shape.name, { text, values: [shards] }, BATCH) };
+    });
+    await begun;
+    let rows = 0;
+    for (const { name, batches } of tables)
+      for await (const batch of batches) {
+        if (this.#isClosed) return;
+        rows += batch.length;
+        await copy.loadOlder(name, batch as readonly Row[]);
+      }
+    await connection.query({ text: "COMMIT" });
+    if (shards.length < this.#group) return;
+    if (rows < ROWS_AT_ONCE) this.#group *= 2;
+    else if (rows > 2 * ROWS_AT_ONCE) this.#group = Math.max(1, Math.floor(this.#group / 2));
+  }
+}
+
+/** A promise that nobody has to wait for. */
+function arrival(): Arrival {
+  const made = Promise.withResolvers<void>();
+  made.promise.catch(() => undefined); // whoever waits for it is told
+  return made;
+}
