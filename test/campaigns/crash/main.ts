@@ -1,10 +1,12 @@
 /**
  * `npm run crash -- [kills] [seed] [every | postgres | postgres-15]`: the campaign against the real process, and what came of it.
- * `npm run crash -- --fleet [--rounds 1000] [--processes 4] [--specialists 2000] [--seed 1]`: the one against several processes.
+ * `npm run crash -- --fleet [--rounds 1000] [--processes 4] [--specialists 2000] [--seed 1] [--resume <file>] [--minutes <n>]`: the one
+ * against several processes, in parts. The file keeps those that are finished, and a later call with the same options runs the others.
  * `npm run crash -- --fleet-limits [processes] [seed]`: many processes that want the last credit, and keys that go from one to another.
  * `npm run crash -- --fleet-bugs`: planted bugs of a fleet, and if its tests find them.
  */
 import { parseArgs } from "node:util";
+import type { CampaignOptions } from "../fleet/parts.ts";
 import { campaign } from "./campaign.ts";
 import { openStoreServer } from "./store-server.ts";
 
@@ -28,7 +30,9 @@ if (process.argv.includes("--fleet-limits")) {
 }
 if (process.argv.includes("--fleet")) {
   const { fleetCampaign } = await import("../fleet/campaign.ts");
+  const { isClean } = await import("../fleet/parts.ts");
   const { FAULTS } = await import("../fleet/processes.ts");
+  const { runParts } = await import("../fleet/run-parts.ts");
   const { values } = parseArgs({
     options: {
       fleet: { type: "boolean" },
@@ -38,19 +42,34 @@ if (process.argv.includes("--fleet")) {
       seed: { type: "string", default: "1" },
       faults: { type: "string" },
       major: { type: "string", default: "18" },
+      resume: { type: "string" },
+      minutes: { type: "string", default: "Infinity" },
     },
   });
-  const report = await fleetCampaign({
+  const { faults } = values;
+  const options: CampaignOptions = {
     rounds: Number(values.rounds),
     processes: Number(values.processes),
     specialists: Number(values.specialists),
     seed: Number(values.seed),
-    ...(values.faults === undefined ? {} : { deck: FAULTS.filter((fault) => values.faults?.split(",").includes(fault)) }),
     major: values.major === "15" ? 15 : 18,
-    onRound: (round, fault) => void process.stderr.write(`${round} ${fault}\n`),
+    ...(faults === undefined ? {} : { faults }),
+  };
+  const report = await runParts({
+    options,
+    file: values.resume,
+    longestMs: Number(values.minutes) * 60_000,
+    run: ({ part, seed, rounds }) =>
+      fleetCampaign({
+        ...options,
+        seed,
+        rounds,
+        ...(faults === undefined ? {} : { deck: FAULTS.filter((fault) => faults.split(",").includes(fault)) }),
+        onRound: (round, fault) => void process.stderr.write(`part ${part}: ${round} ${fault}\n`),
+      }),
   });
   process.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
-  process.exit(report.lost.length + report.doubled.length + report.overQuota + report.unfinished > 0 ? 1 : 0);
+  process.exit(isClean(report) ? 0 : 1);
 }
 const [kills = "500", seed = "1", mode = ""] = process.argv.slice(2);
 const server = mode.startsWith("postgres") ? await openStoreServer(mode === "postgres-15" ? 15 : 18) : undefined;

@@ -13,6 +13,7 @@ import { createLocalNetwork } from "../../../src/local-network/local-network.ts"
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { startPostgres } from "../../harness/postgres.ts";
 import { asking, textAt } from "../../harness/visitor.ts";
+import type { PartReport } from "./parts.ts";
 import { FAULTS, Fleet, SESSION_TIMEOUT_S, waited, type Fault, type Missing } from "./processes.ts";
 
 export interface FleetCampaign {
@@ -26,33 +27,6 @@ export interface FleetCampaign {
   readonly onRound?: (round: number, fault: Fault) => void;
 }
 
-export interface FleetReport {
-  readonly rounds: number;
-  readonly faults: { readonly [fault: string]: number };
-  /** Replies and applications. */
-  readonly asked: number;
-  readonly answered: number;
-  /** Posts and jobs of gaps that a specialist has reported: more came between two of its polls than it pages back through. */
-  readonly passedOver: number;
-  /** Actions that wait for a person: they may have been done in commits that a failover lost, and no reading has ever shown one of their kind. */
-  readonly leftToPeople: number;
-  readonly lost: readonly string[];
-  /** The rows of the first of them. */
-  readonly explained: readonly unknown[];
-  readonly doubled: readonly string[];
-  readonly overQuota: number;
-  /** Votes, at a credit each. */
-  readonly spent: number;
-  /** The Guardian's, over all specialists: half of those that want to vote can. */
-  readonly cap: number;
-  /** Takeovers that did not end. */
-  readonly unfinished: number;
-  /** Stores that were opened for a fault: many if shards go back and forth. */
-  readonly openedAFault: number;
-  /** From the fault until all shards of the process have another holder, in ms. */
-  readonly takeovers: { readonly [fault: string]: { readonly count: number; readonly p50: number; readonly max: number } };
-}
-
 const CARDS: { readonly [fault in Fault]: number } = { kill: 7, stop: 2, freeze: 1, cut: 4, restart: 1, failover: 1, leave: 4, none: 0 };
 const DECK: readonly Fault[] = FAULTS.flatMap((fault) => Array.from({ length: CARDS[fault] }, () => fault));
 
@@ -61,6 +35,8 @@ const GROUP = 25;
 const POSTS_A_ROUND = 2;
 /** After so long without a further answer none will come. */
 const PATIENCE_MS = 60_000;
+/** Nor when all that is missing has a reason. */
+const STILL_MS = 10_000;
 /** Between the clock of the campaign and that of the network. */
 const CLOCKS_MS = 200;
 
@@ -88,7 +64,8 @@ interface Asked {
   readonly at: number;
 }
 
-export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport> {
+export async function fleetCampaign(options: FleetCampaign): Promise<PartReport> {
+  const beganAt = performance.now();
   const { processes, specialists, rounds, seed, deck = DECK, onRound } = options;
   const random = seededRandom(`fleet ${seed}`);
   const server = await startPostgres({ major: options.major });
@@ -106,13 +83,18 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
   const env = writeProject(folder, specialists, cap, network);
   const store = `${await server.database()}?session_timeout=${SESSION_TIMEOUT_S}`;
   const fleet = new Fleet(processes, seed, { server, store, baseUrl: listening.baseUrls.b ?? "", env, folder });
-  const killAll = (): void => fleet.running.forEach(({ child }) => child.kill("SIGKILL"));
-  process.once("exit", killAll);
+  const clear = (): void => {
+    for (const { child } of fleet.running) child.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", clear);
   const asked = new Map<string, Asked>();
   const faults = new Map<Fault, number>();
   const groups = Math.ceil(specialists / GROUP);
   const ask = asker(network, { asked, groups, random });
+  const votes = (): number => network.truth.effects({ operation: "posts.vote" }).length;
   let cards: Fault[] = [];
+  let votesAtFailovers = 0;
   try {
     fleet.fill();
     for (let round = 1; round <= rounds; round++) {
@@ -121,22 +103,17 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
       if (cards.length === 0) cards = shuffled(deck, random);
       const fault = cards.pop() ?? "none";
       faults.set(fault, (faults.get(fault) ?? 0) + 1);
+      const votesBefore = votes();
       await fleet.strike(fault, random, ask);
+      if (fault === "failover") votesAtFailovers += votes() - votesBefore;
       await ask();
       await waited(random.next() * 1_500);
       fleet.fill();
       await fleet.joined();
       onRound?.(round, fault);
     }
-    const missing: Missing[] = [];
-    let [passedOver, leftToPeople] = [0, 0];
-    const undone = await settled(network, asked, specialists);
-    const parked = await fleet.parked();
-    for (const one of undone)
-      if ((await fleet.gapsOf(one.handle)).some(({ since, until }) => one.at >= since - CLOCKS_MS && one.at <= until + CLOCKS_MS))
-        passedOver++;
-      else if (parked.has(keyOf(one.operation, one.handle, one.item))) leftToPeople++;
-      else missing.push(one);
+    const undone = await settled(network, asked, specialists, fleet);
+    const missing = undone.filter(({ why }) => why === undefined);
     await fleet.settle();
     if (missing.length > 0) for (const { said } of fleet.running) process.stderr.write(`${said.slice(-3_000)}\n`);
     return {
@@ -144,8 +121,8 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
       faults: Object.fromEntries(faults),
       asked: owedOf(asked, specialists).length,
       answered: doneOf(network).size,
-      passedOver,
-      leftToPeople,
+      passedOver: undone.filter(({ why }) => why === "gap").length,
+      leftToPeople: undone.filter(({ why }) => why === "parked").length,
       lost: missing.map(({ handle, item }) => `${handle} on ${item}`),
       explained: await Promise.all(missing.slice(0, 20).map((one) => fleet.explain(one))),
       doubled: network.truth
@@ -153,19 +130,21 @@ export async function fleetCampaign(options: FleetCampaign): Promise<FleetReport
         .filter(([one]) => one?.agent !== POSTER)
         .map(([one, ...more]) => `${one?.operation} of ${one?.agent} on ${one?.target}: ${more.length + 1}`),
       overQuota: network.truth.overLimit().length,
-      spent: network.truth.effects({ operation: "posts.vote" }).length,
+      spent: votes(),
       cap,
+      overCap: Math.max(0, votes() - cap - votesAtFailovers),
       unfinished: fleet.unfinished,
-      openedAFault: Math.round((10 * (await fleet.opened())) / rounds) / 10,
-      takeovers: Object.fromEntries([...fleet.takeovers].map(([fault, times]) => [fault, summed(times)])),
+      opened: await fleet.opened(),
+      seconds: (performance.now() - beganAt) / 1_000,
+      takeoversMs: Object.fromEntries(fleet.takeovers),
     };
   } finally {
     await fleet.end();
-    process.off("exit", killAll);
+    process.off("exit", clear);
     await listening.close();
     await network.stop();
     await server.stop();
-    rmSync(folder, { recursive: true, force: true });
+    clear();
   }
 }
 
@@ -235,21 +214,37 @@ function doneOf(network: LocalNetwork): ReadonlySet<string> {
   return new Set(effects.map(({ operation, agent, target }) => keyOf(operation, agent, target)));
 }
 
-/** Waits until everything is done, or nothing more is. Returns what is not. */
-async function settled(network: LocalNetwork, asked: ReadonlyMap<string, Asked>, specialists: number): Promise<readonly Owed[]> {
+type Undone = Owed & { readonly why: "gap" | "parked" | undefined };
+
+/** Waits until everything is done or has a reason not to be, or nothing more is done. Returns what is not. */
+async function settled(
+  network: LocalNetwork,
+  asked: ReadonlyMap<string, Asked>,
+  specialists: number,
+  fleet: Fleet,
+): Promise<readonly Undone[]> {
   const owed = owedOf(asked, specialists);
   let [before, changedAt] = [0, performance.now()];
   for (;;) {
     const known = doneOf(network);
     const missing = owed.filter(({ operation, handle, item }) => !known.has(keyOf(operation, handle, item)));
+    if (missing.length === 0) return [];
     if (known.size !== before) [before, changedAt] = [known.size, performance.now()];
-    if (missing.length === 0 || performance.now() - changedAt > PATIENCE_MS) return missing;
+    const stillMs = performance.now() - changedAt;
+    if (stillMs > STILL_MS) {
+      const undone = await explained(missing, fleet);
+      if (stillMs > PATIENCE_MS || undone.every(({ why }) => why !== undefined)) return undone;
+    }
     await waited(250);
   }
 }
 
-function summed(times: readonly number[]) {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): number => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0);
-  return { count: sorted.length, p50: at(0.5), max: at(1) };
+async function explained(missing: readonly Owed[], fleet: Fleet): Promise<readonly Undone[]> {
+  const [gaps, parked] = [await fleet.gaps(), await fleet.parked()];
+  return missing.map((one) => {
+    const { operation, handle, item, at } = one;
+    const isPassed = gaps.some((gap) => gap.handle === handle && at >= gap.since - CLOCKS_MS && at <= gap.until + CLOCKS_MS);
+    const isParked = parked.has(keyOf(operation, handle, item));
+    return { ...one, why: isPassed ? "gap" : isParked ? "parked" : undefined };
+  });
 }

@@ -71,13 +71,18 @@ export class Fleet {
     while (this.running.size < this.#size) this.#start();
   }
 
-  /** Resolves once each process is seen by the others, or after a while: faults that come faster than processes begin meet nobody. */
+  /**
+   * Resolves once each process that is not frozen is seen by the others, or after a while: faults that come faster than processes begin meet
+   * nobody.
+   */
   async joined(): Promise<void> {
     for (let looks = 0; looks < JOINED_LOOKS; looks++) {
-      const [row] = await this.#run(
-        "SELECT count(*) AS seen FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::bigint = (hashtext('retinue processes retinue')::bigint & 4294967295)",
+      const rows = await this.#run(
+        `SELECT p.name FROM pg_locks l JOIN retinue.process p ON p.number = l.objid::bigint WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+          AND classid::bigint = (hashtext('retinue processes retinue')::bigint & 4294967295)`,
       ).catch(() => []);
-      if (Number(row?.["seen"]) >= this.running.size) return;
+      const seen = new Set(rows.map(({ name }) => Number(String(name).split(":").at(-1))));
+      if ([...this.running].every(({ child, isFrozen }) => isFrozen || seen.has(child.pid ?? 0))) return;
       await waited(JOINED_LOOK_MS);
     }
   }
@@ -170,13 +175,13 @@ export class Fleet {
     return Number(row?.["most"] ?? 0);
   }
 
-  /** The gaps in the lists that a specialist has reported, as spans of time. */
-  async gapsOf(handle: string): Promise<readonly { readonly since: number; readonly until: number }[]> {
+  /** The gaps in the lists that specialists have reported, as spans of time. */
+  async gaps(): Promise<readonly { readonly handle: string; readonly since: number; readonly until: number }[]> {
     const rows = await this.#run(
-      `SELECT (gap ->> 'since')::bigint AS since, (gap ->> 'until')::bigint AS until FROM retinue.source, json_array_elements(cursor::json -> 'gaps') AS gap
-        WHERE specialist = '${handle}' AND cursor LIKE '%"gaps":[%'`,
+      `SELECT specialist, (gap ->> 'since')::bigint AS since, (gap ->> 'until')::bigint AS until
+        FROM retinue.source, json_array_elements(cursor::json -> 'gaps') AS gap WHERE cursor LIKE '%"gaps":[%'`,
     );
-    return rows.map(({ since, until }) => ({ since: Number(since), until: Number(until) }));
+    return rows.map(({ specialist, since, until }) => ({ handle: String(specialist), since: Number(since), until: Number(until) }));
   }
 
   /** Actions that wait for a person, as `operation handle target`. */
