@@ -7,7 +7,7 @@ import { sleep, type Clock } from "../../core/clock.ts";
 import { Fatal } from "../../core/errors.ts";
 import type { Micros, Money } from "../../core/units.ts";
 import { GUARDIAN, newAccount, SPEND_WINDOWS, spentIn, type Account, type Cap, type SpendRow } from "../../limits/spending.ts";
-import type { SharedMoney } from "../sqlite/shared-money.ts";
+import type { OwnMoney, SharedMoney } from "../sqlite/shared-money.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { asOid, SHARD_LOCKS } from "./ownership.ts";
 import { NO_SHARD } from "./row-places.ts";
@@ -41,7 +41,10 @@ interface Purse {
 export class GuardianMoney implements SharedMoney {
   readonly #options: GuardianMoneyOptions;
   readonly #purses = new Map<string, Purse>();
-  #own: (currency: string) => Account = (currency) => newAccount(GUARDIAN, currency);
+  #own: OwnMoney["own"] = (currency) => newAccount(GUARDIAN, currency);
+  #stored: OwnMoney["stored"] = () => Promise.resolve();
+  /** The last to have the session for itself. */
+  #turn: Promise<unknown> = Promise.resolve();
   #connection: Promise<PostgresConnection> | undefined;
   #closed = false;
 
@@ -49,8 +52,9 @@ export class GuardianMoney implements SharedMoney {
     this.#options = options;
   }
 
-  attach(own: (currency: string) => Account): void {
+  attach({ own, stored }: OwnMoney): void {
     this.#own = own;
+    this.#stored = stored;
   }
 
   /** The account in which everything counts as held that this store may not spend. */
@@ -127,7 +131,7 @@ export class GuardianMoney implements SharedMoney {
   async #ask(currency: string, purse: Purse, need: Micros): Promise<void> {
     const { clock } = this.#options;
     for (let i = 0; i <= RETURN_TRIES; i++) {
-      const { granted, others } = await this.#grant(currency, purse, need);
+      const { granted, others } = await this.#inTurn(() => this.#grant(currency, purse, need));
       if (granted > 0 || others === 0) return;
       if (i === 0) await this.#notify(currency);
       await sleep(clock, RETURN_MS);
@@ -142,15 +146,15 @@ export class GuardianMoney implements SharedMoney {
     const now = clock.now();
     await Promise.all([q("BEGIN"), q("SELECT pg_advisory_xact_lock(hashtextextended('retinue money ' || $1, 0))", [schema])]);
     try {
-      const [living] = await q(LIVING, [schema]); // before the rest: whatever a lost one has stored is seen then
+      const [gone] = await q(GONE, [schema]); // before the rest: whatever a lost one has stored is seen then
       // One statement, and so one moment: what a holder spends meanwhile is in both parts, or in none.
-      const [found] = await q(SPENT_AND_LEFT, [currency, holder, now, living?.["sessions"] ?? []]);
+      const [found] = await q(SPENT_AND_LEFT, [currency, holder, now, gone?.["holders"] ?? []]);
       const [rows, grants] = [listOf(found?.["spent"]), listOf(found?.["grants"])];
       const account = newAccount(GUARDIAN, currency);
       for (const row of rows) account.rows[windowOf(row["span"])].push(rowOf(row));
       purse.rows = account;
       const outstanding = grants.reduce((sum, { left }) => sum + Number(left), 0);
-      const others = grants.reduce((sum, { left, own }) => sum + (own === true ? 0 : Math.max(0, Number(left))), 0);
+      const others = grants.reduce((sum, { left, own }) => sum + (own === true ? 0 : Number(left)), 0);
       const room = Math.min(
         ...purse.caps
           .filter(({ window }) => window !== "action")
@@ -176,19 +180,32 @@ export class GuardianMoney implements SharedMoney {
     }
   }
 
-  /** Gives back what is not spent: at once here, and then on the server. */
+  /**
+   * Gives back what is not spent: at once here, and on the server once that has the ends of the holds that it is left of. If it lost one of
+   * them, the hold would be there still, and its money given to another.
+   */
   async #giveBack(currency: string): Promise<void> {
     const purse = this.#purseOf(currency);
     const left = Math.floor(this.#leftOf(currency, purse) - purse.claimed);
     if (left <= 0) return;
     purse.granted -= left;
+    await this.#stored();
     const { schema, holder } = this.#options;
-    const connection = await this.#connect();
-    await connection.query({
-      text: `INSERT INTO ${schema}.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
-        ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
-      values: [holder, currency, -left],
+    await this.#inTurn(async () => {
+      const connection = await this.#connect();
+      await connection.query({
+        text: `INSERT INTO ${schema}.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
+          ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
+        values: [holder, currency, -left],
+      });
     });
+  }
+
+  /** One transaction or statement after the other: those of two currencies share the session. */
+  #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+    const mine = this.#turn.then(run);
+    this.#turn = mine.catch(() => undefined); // who waits for it is told
+    return mine;
   }
 
   async #notify(currency: string): Promise<void> {
@@ -227,17 +244,21 @@ export class GuardianMoney implements SharedMoney {
   }
 }
 
-const LIVING = `SELECT array_agg(DISTINCT pid) AS sessions FROM pg_locks
-  WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::bigint = ${asOid(SHARD_LOCKS)}`;
+/** Lost holders, and such as have ended: no session that has locks of shards is theirs. A holder that begins later is not among them. */
+const GONE = `SELECT array_agg(DISTINCT h.number) AS holders FROM @.shard s JOIN @.holder h ON h.number = s.holder
+  WHERE h.backend NOT IN (SELECT pid FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::bigint = ${asOid(SHARD_LOCKS)})`;
 
-/** What all have spent by window, and what living holders have left. A session belongs to the last holder that it has opened. */
+/**
+ * What all have spent by window, and what living holders have left. That is never below zero: a holder that ends has no grant any longer, and
+ * what it spent is nobody's to spend again; so is a cost above its hold.
+ */
 const SPENT_AND_LEFT = `WITH spent AS (
     SELECT span, start, max(until) AS until, max(ends) AS ends, sum(held) AS held, sum(posted) AS posted FROM @.spend_row
     WHERE shard = ${NO_SHARD} AND currency = $1 AND ends > $3 GROUP BY span, start),
-  living AS (
-    SELECT DISTINCT ON (backend) number FROM @.holder WHERE backend = ANY($4::int[]) ORDER BY backend, number DESC),
+  living AS (SELECT DISTINCT holder AS number FROM @.shard WHERE holder <> ALL($4::bigint[])),
   grants AS (
-    SELECT living.number = $2 AS own, coalesce(g.granted, 0) - coalesce(r.held + r.posted, 0) AS left
+    SELECT living.number = $2 AS own, greatest(coalesce(g.granted, 0) - coalesce(r.held + r.posted, 0), 0) AS left
     FROM living LEFT JOIN @.guardian_grant g ON g.holder = living.number AND g.currency = $1
     LEFT JOIN @.spend_row r ON r.shard = ${NO_SHARD} AND r.holder = living.number AND r.currency = $1 AND r.span = 'total')
   SELECT (SELECT json_agg(spent ORDER BY ends) FROM spent) AS spent, (SELECT json_agg(grants) FROM grants) AS grants`;

@@ -8,6 +8,7 @@ import { openReadOnlyDatabase } from "./reading.ts";
 import type { SqliteStoreOptions } from "./store-options.ts";
 import { QuotaTable } from "./quota.ts";
 import { RestoredTable } from "./restore-detection.ts";
+import { GUARDIAN } from "../../limits/spending.ts";
 import { SpendingTable } from "./spending.ts";
 import { createFolding, type Folding } from "./fold.ts";
 import { createRows, load, type FactRows, type Loaded } from "./load.ts";
@@ -74,6 +75,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     forget,
     atCommit: () => folding.atCommit(clock.monotonic()),
   });
+  options.shared?.attach({ own: (currency) => spending.account(GUARDIAN, currency, 0), stored: () => commits.synced() });
   const log = createLog(db, { present, commits, numbers, observe: options.observe });
   const folding = createFolding(db, { present, flushQuota: () => quota.flush(), flushCounts: () => deliveries.flushCounts() });
   const foldNow = (): void => {

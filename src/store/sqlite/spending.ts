@@ -66,7 +66,6 @@ export class SpendingTable {
     this.#zone = options.zone;
     this.#numbers = options.numbers ?? OWN_NUMBERS;
     this.#shared = options.shared;
-    this.#shared?.attach((currency) => this.account(GUARDIAN, currency, 0));
   }
 
   /** The accounts of the chain, specialist first, to be passed to `decide`. */

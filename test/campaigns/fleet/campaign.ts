@@ -92,7 +92,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
   const faults = new Map<Fault, number>();
   const groups = Math.ceil(specialists / GROUP);
   const ask = asker(network, { asked, groups, random });
-  const votes = (): number => network.truth.effects({ operation: "posts.vote" }).length;
+  const votes = () => network.truth.effects({ operation: "posts.vote" });
   let cards: Fault[] = [];
   let votesAtFailovers = 0;
   try {
@@ -103,9 +103,9 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
       if (cards.length === 0) cards = shuffled(deck, random);
       const fault = cards.pop() ?? "none";
       faults.set(fault, (faults.get(fault) ?? 0) + 1);
-      const votesBefore = votes();
+      const votesBefore = votes().length;
       await fleet.strike(fault, random, ask);
-      if (fault === "failover") votesAtFailovers += votes() - votesBefore;
+      if (fault === "failover") votesAtFailovers += votes().length - votesBefore;
       await ask();
       await waited(random.next() * 1_500);
       fleet.fill();
@@ -115,6 +115,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
     const undone = await settled(network, asked, specialists, fleet);
     const missing = undone.filter(({ why }) => why === undefined);
     await fleet.settle();
+    const overCap = Math.max(0, votes().length - cap - votesAtFailovers);
     if (missing.length > 0) for (const { said } of fleet.running) process.stderr.write(`${said.slice(-3_000)}\n`);
     return {
       rounds,
@@ -130,9 +131,10 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
         .filter(([one]) => one?.agent !== POSTER)
         .map(([one, ...more]) => `${one?.operation} of ${one?.agent} on ${one?.target}: ${more.length + 1}`),
       overQuota: network.truth.overLimit().length,
-      spent: votes(),
+      spent: votes().length,
       cap,
-      overCap: Math.max(0, votes() - cap - votesAtFailovers),
+      overCap,
+      overspent: overCap > 0 ? [await fleet.explainSpending(votes())] : [],
       unfinished: fleet.unfinished,
       opened: await fleet.opened(),
       seconds: (performance.now() - beganAt) / 1_000,

@@ -27,6 +27,7 @@ const REPORT: PartReport = {
   spent: 50,
   cap: 50,
   overCap: 0,
+  overspent: [],
   unfinished: 0,
   opened: 60,
   seconds: 120,

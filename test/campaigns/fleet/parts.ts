@@ -40,6 +40,8 @@ export interface PartReport {
   readonly cap: number;
   /** Votes beyond the cap, without those of commits that a failover lost. */
   readonly overCap: number;
+  /** Then the store's own account, and the votes that it does not know as confirmed. */
+  readonly overspent: readonly unknown[];
   /** Takeovers that did not end. */
   readonly unfinished: number;
   /** Stores that were opened. */
@@ -143,6 +145,7 @@ export function sumOf(parts: readonly PartReport[]): FleetReport {
     spent: sum(({ spent }) => spent),
     cap: sum(({ cap }) => cap),
     overCap: sum(({ overCap }) => overCap),
+    overspent: list(({ overspent }) => overspent),
     unfinished: sum(({ unfinished }) => unfinished),
     openedAFault: tenths(sum(({ opened }) => opened) / rounds),
     takeoversMs: Object.fromEntries(

@@ -202,6 +202,27 @@ export class Fleet {
     return { handle, item, events, intents };
   }
 
+  /** The Guardian's account, the votes by state, and the rows of votes that the network has and the store does not know as confirmed. */
+  async explainSpending(votes: readonly { readonly agent: string; readonly target: string }[]): Promise<unknown> {
+    const account = await this.#run(
+      "SELECT holder, held, posted FROM retinue.spend_row WHERE scope = 'guardian' AND span = 'total' ORDER BY holder",
+    );
+    const states = await this.#run(
+      `SELECT i.state, i.ever_unknown, h.state AS hold, count(*) AS votes FROM retinue.intent i LEFT JOIN retinue.hold h ON h.id = i.id
+        WHERE i.operation = 'posts.vote' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+    );
+    const unconfirmed = await this.#run(
+      `SELECT to_jsonb(i) - 'input' AS intent, (SELECT to_jsonb(h) FROM retinue.hold h WHERE h.id = i.id) AS hold,
+          (SELECT json_agg(e ORDER BY e.seq) FROM retinue.spend_entry e WHERE e.hold_id = i.id AND e.scope = 'guardian') AS entries,
+          (SELECT json_agg(a ORDER BY a.seq) FROM retinue.attempt a WHERE a.intent = i.seq) AS attempts,
+          (SELECT json_agg(n ORDER BY n.seq) FROM retinue.answer n JOIN retinue.attempt a ON a.seq = n.attempt WHERE a.intent = i.seq) AS answers,
+          (SELECT json_agg(c ORDER BY c.seq) FROM retinue.change c WHERE c.subject = i.seq) AS changes
+        FROM retinue.intent i WHERE i.operation = 'posts.vote' AND i.state <> 'confirmed' AND (i.specialist, i.target) IN (
+          SELECT v ->> 'agent', v ->> 'target' FROM json_array_elements('${JSON.stringify(votes.map(({ agent, target }) => ({ agent, target })))}') AS v)`,
+    );
+    return { account, states, unconfirmed };
+  }
+
   async end(): Promise<void> {
     for (const { child } of this.running) child.kill("SIGTERM");
     const all = [...this.running].map(({ ended }) => ended);

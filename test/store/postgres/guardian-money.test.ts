@@ -8,6 +8,8 @@ import { HOUR } from "../../../src/core/units.ts";
 import { decideHold } from "../../../src/limits/hold-decision.ts";
 import { capsOf } from "../../../src/limits/caps.ts";
 import { GUARDIAN } from "../../../src/limits/spending.ts";
+import { endHolder } from "../../../src/store/postgres/holders.ts";
+import { openConnection, type PostgresConnection } from "../../../src/store/postgres/open-connection.ts";
 import { ALL_SHARDS } from "../../../src/store/postgres/ownership.ts";
 import { openShards, type HeldStore } from "../../../src/store/postgres/postgres-store.ts";
 import { hashedShard } from "../../../src/store/postgres/shard-map.ts";
@@ -21,7 +23,8 @@ afterAll(() => server.stop());
 
 const HOLDERS = 16;
 const UNIT = 1_000_000;
-const caps = (units: number) => capsOf(GUARDIAN, { perDay: { currency: "credits", micros: units * UNIT } });
+const CAP = 100;
+const caps = (currency: string) => capsOf(GUARDIAN, { perDay: { currency, micros: CAP * UNIT } });
 
 async function lab(context: TestContext) {
   const address = parsePostgresAddress(await server.database(), folder(context));
@@ -36,18 +39,25 @@ async function lab(context: TestContext) {
     return one;
   };
   return {
+    schema: address.schema,
     held,
     open,
+    /** A session of nobody's. */
+    async connect(): Promise<PostgresConnection> {
+      const connection = await openConnection({ address, purpose: "check" });
+      onTestFinished(() => connection.close());
+      return connection;
+    },
     rows: (sql: string) => server.run(sql, address.database),
     /** Holds one unit for a specialist of this part. */
-    async hold(part: number, id: string, units = 1, cap = 100): Promise<string> {
+    async hold(part: number, id: string, units = 1, currency = "credits"): Promise<string> {
       const one = held.get(part) ?? (await open(part));
       const specialist = specialistOf(part);
-      const money = { currency: "credits", micros: units * UNIT };
+      const money = { currency, micros: units * UNIT };
       const wanted = {
         hold: { id, specialist, money, expiresAt: clock.now() + HOUR },
         now: clock.now(),
-        known: { caps: caps(cap), halt: undefined },
+        known: { caps: caps(currency), halt: undefined },
       };
       const verdict = await one.store.openHold(wanted, decideHold);
       return verdict.kind;
@@ -67,20 +77,21 @@ async function spent(rows: (sql: string) => Promise<readonly Readonly<Record<str
 }
 
 describe("a cap of the Guardian's over sixteen holders", () => {
-  test("is spent to the last unit and not beyond, all asking at once", { timeout: 60_000 }, async (context) => {
+  test("is spent to the last unit of each currency and not beyond, all asking at once", { timeout: 60_000 }, async (context) => {
     const here = await lab(context);
     await Promise.all(Array.from({ length: HOLDERS }, (_, part) => here.open(part)));
-    const kinds: string[] = [];
-    const work = async (part: number): Promise<void> => {
+    const held: string[] = [];
+    const work = async (part: number, currency: string): Promise<void> => {
       for (let i = 0, refused = 0; refused < 3; i++) {
-        const kind = await here.hold(part, `${part}:${i}`);
-        kinds.push(kind);
+        const kind = await here.hold(part, `${part}:${i}:${currency}`, 1, currency);
+        if (kind === "hold") held.push(currency);
         refused = kind === "hold" ? 0 : refused + 1;
       }
     };
-    await Promise.all(Array.from({ length: HOLDERS }, (_, part) => work(part)));
-    expect(kinds.filter((kind) => kind === "hold")).toHaveLength(100);
-    expect(await spent(here.rows)).toBe(100);
+    const currencies = ["credits", "tokens"];
+    await Promise.all(currencies.flatMap((currency) => Array.from({ length: HOLDERS }, (_, part) => work(part, currency))));
+    for (const currency of currencies) expect(held.filter((one) => one === currency)).toHaveLength(CAP);
+    expect(await spent(here.rows)).toBe(currencies.length * CAP);
   });
 
   test(
@@ -132,7 +143,32 @@ describe("a cap of the Guardian's over sixteen holders", () => {
       here.held.get(1)?.store.endHold({ id: "e", actual: 10 * UNIT, caps: [], now: clock.now() });
       await expect.poll(() => here.hold(2, "h", 30)).toBe("hold"); // once it is stored
       expect(await here.hold(1, "i")).toBe("wait");
-      expect(await spent(here.rows)).toBe(100);
+      expect(await spent(here.rows)).toBe(CAP);
     },
   );
+
+  test("is kept while a holder ends whose session is still there", { timeout: 60_000 }, async (context) => {
+    const here = await lab(context);
+    expect(await here.hold(0, "a", 60)).toBe("hold");
+    const [ending] = await here.rows("SELECT number FROM retinue.holder");
+    expect(await here.hold(1, "b", 40)).toBe("hold");
+    await endHolder(await here.connect(), here.schema, Number(ending?.["number"]), clock.now());
+    expect(await here.hold(1, "c")).toBe("wait");
+  });
+
+  test("is kept while the server does not know yet that a hold has ended", { timeout: 60_000 }, async (context) => {
+    const here = await lab(context);
+    expect(await here.hold(0, "a")).toBe("hold");
+    const connection = await here.connect();
+    await connection.query({ text: "BEGIN" });
+    await connection.query({ text: "SELECT number FROM retinue.holder FOR UPDATE" }); // its groups wait for this
+    await here.open(1);
+    const stored = here.hold(0, "b");
+    here.held.get(0)?.store.endHold({ id: "a", actual: 0, caps: [], now: clock.now() });
+    expect(await here.hold(1, "c", 99)).toBe("wait"); // the server may get b, and not the end of a
+    await connection.query({ text: "COMMIT" });
+    expect(await stored).toBe("hold");
+    await expect.poll(() => here.hold(1, "d", 99)).toBe("hold");
+    expect(await here.hold(0, "e")).toBe("wait");
+  });
 });
