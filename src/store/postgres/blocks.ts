@@ -11,13 +11,13 @@ interface Range {
 }
 
 export class NumberBlocks implements Numbers {
-  readonly #connection: PostgresConnection;
+  readonly #connection: Pick<PostgresConnection, "query">;
   readonly #schema: string;
   #facts: Range[] = [];
   #rows: Range[] = [];
-  #asking = false;
+  readonly #asking = new Set<Range[]>();
 
-  constructor(connection: PostgresConnection, schema: string) {
+  constructor(connection: Pick<PostgresConnection, "query">, schema: string) {
     this.#connection = connection;
     this.#schema = schema;
   }
@@ -35,9 +35,8 @@ export class NumberBlocks implements Numbers {
 
   fact(last: number): number {
     const [range] = this.#facts;
-    if (range !== undefined && last >= range.next - 1 && last < range.end) range.next = last + 1;
-    const next = this.#first(this.#facts);
-    return next;
+    if (range !== undefined && last >= range.next - 1 && last <= range.end) range.next = last + 1;
+    return this.#first(this.#facts);
   }
 
   row(): number {
@@ -51,24 +50,20 @@ export class NumberBlocks implements Numbers {
     if (ranges[0] !== undefined && ranges[0].next > ranges[0].end) ranges.shift();
     const [range] = ranges;
     if (range === undefined) throw new Fatal("store_lost", "no block of numbers is left", { hint: "the server answers too slowly" });
-    if (ranges.length === 1 && range.end - range.next < BLOCK / 2) this.#ask();
+    if (ranges.length === 1 && range.end - range.next < BLOCK / 2) this.#ask(ranges);
     return range.next;
   }
 
-  /** Takes the next blocks before the present ones are used up. After a failure the next number asks again; a lost connection ends everything. */
-  #ask(): void {
-    if (this.#asking) return;
-    this.#asking = true;
-    void Promise.all([this.#block(), this.#block()]).then(
-      ([facts, rows]) => {
-        this.#facts.push(facts);
-        this.#rows.push(rows);
-        this.#asking = false;
-      },
-      () => {
-        this.#asking = false;
-      },
-    );
+  /** Takes the next block before the present one is used up. After a failure the next number asks again; a lost connection ends everything. */
+  #ask(ranges: Range[]): void {
+    if (this.#asking.has(ranges)) return;
+    this.#asking.add(ranges);
+    void this.#block()
+      .then(
+        (range) => void ranges.push(range),
+        () => undefined,
+      )
+      .finally(() => this.#asking.delete(ranges));
   }
 
   async #block(): Promise<Range> {
