@@ -1,5 +1,6 @@
 /** Admissions, then events through the inbox, over a store as it was handed over. */
 import { systemClock } from "../../src/core/clock.ts";
+import { Retryable } from "../../src/core/errors.ts";
 import { asEventId, asHandle } from "../../src/core/ids.ts";
 import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
 import { systemRandom } from "../../src/core/random.ts";
@@ -18,17 +19,35 @@ const server = typeof settings["server"] === "number" ? settings["server"] : und
 const AT_ONCE = 64;
 const CAPS = { repliesPerThread: 1, repliesPerAuthorPerHour: 1, repliesPerHour: 1, sameTextWithinMs: 0, hops: 1 };
 
-/** Time to the last start of the store, in ms. */
-let startMs = 0;
+/** Times from the last call that opened the store, in ms. */
+const started = { presentMs: 0, firstMs: 0, allMs: 0, wholeMs: 0 };
 
+/** Opens the store, and waits for its past. */
 async function open(): Promise<Store> {
   const began = performance.now();
+  const since = (): number => performance.now() - began;
   const store =
     typeof postgres === "string"
       ? await openPostgresStore({ address: parsePostgresAddress(postgres, path), clock: systemClock(), random: systemRandom() })
       : inFile(path);
-  startMs = performance.now() - began;
+  started.presentMs = since();
+  await store.pastOf(asHandle("s0"));
+  started.firstMs = since();
+  await Promise.all(Array.from({ length: keys }, (_, i) => store.pastOf(asHandle(`s${i}`))));
+  started.allMs = since();
+  while (!(await isWhole(store)));
+  started.wholeMs = since();
   return store;
+}
+
+async function isWhole(store: Store): Promise<boolean> {
+  try {
+    await store.reads.logTotal({});
+    return true;
+  } catch (error) {
+    if (error instanceof Retryable && error.code === "past_unread") return false;
+    throw error;
+  }
 }
 
 async function claims(): Promise<AdmissionSpeed> {
@@ -78,7 +97,7 @@ ready({
     go: async () => ({
       admit: await admissions({ path, keys, count, atOnce: AT_ONCE, server }, open),
       claim: await claims(),
-      startMs,
+      ...started,
       rssMb: process.memoryUsage().rss / 1_048_576,
     }),
   },

@@ -58,7 +58,7 @@ export interface HeldStore {
 }
 
 /** A session that reads the past is ended by the server if its process is stopped: it would keep old rows from being removed. */
-const PAST_SETTINGS = { idle_in_transaction_session_timeout: "60s" };
+const PAST_SETTINGS = { idle_in_transaction_session_timeout: "60s", cursor_tuple_fraction: "1" };
 
 /** Throws `Retryable` or `Misconfigured` if the server cannot be used, and `Retryable` (`store_in_use`) while another process has shards of it. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
