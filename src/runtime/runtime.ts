@@ -232,7 +232,6 @@ class Engine implements Runtime {
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
     if (this.webhooks !== undefined) await this.webhooks.start();
     else if (this.#options.passive !== true) await pollWithoutReceiver(this.parts, this.members());
-    if (this.#options.passive !== true) for (const member of this.members()) await completeLeftPending(this.parts, member);
     for (const { member, at } of startTimes(this.members(), await store.firstDues(), clock.now()))
       if (at <= clock.now() || this.#options.passive === true) this.#begin(this.#workOf(member));
       else this.#wakes.set(member.specialist.handle, at);
@@ -343,6 +342,7 @@ class Engine implements Runtime {
   async #resume(work: Work): Promise<void> {
     const { member } = work;
     const { store, clock, passive = false } = this.#options;
+    if (work.checkedAt === 0 && !passive) await completeLeftPending(this.parts, member);
     const now = clock.now();
     work.checkedAt = now;
     if (member.keyTrouble !== undefined && !(await this.#keyWorks(member))) return this.#arm(work);

@@ -142,3 +142,23 @@ test("a source that a definition drops is no longer due, until it is back", asyn
   expect(await hour()).toBe(0);
   await stop();
 });
+
+test("a specialist begins once its past is here; the start does not wait for it, and asks of it nothing else", async () => {
+  const past = Promise.withResolvers<void>();
+  let isHere = false;
+  const asked = new Set<string>();
+  const { clock, ran, looked, start, stop } = clerk((store) =>
+    noted({ ...store, pastOf: () => (isHere ? undefined : past.promise) }, (question) => asked.add(question)),
+  );
+  await start();
+  asked.clear();
+  await clock.advance(10 * MINUTE);
+  expect({ ran: ran.length, looked: looked.length }).toEqual({ ran: 0, looked: 0 });
+  expect([...asked].filter((question) => /^(due|intents|claim|sources)/.test(question))).toEqual([]);
+  isHere = true;
+  past.resolve();
+  await clock.advance(2 * MINUTE);
+  expect(looked.length).toBeGreaterThan(0);
+  expect(ran.length).toBeGreaterThan(0);
+  await stop();
+});

@@ -10,7 +10,10 @@ import type { Past } from "./past.ts";
 /** Longest wait of a person. */
 const WAIT_MS = 4 * SECOND;
 
-/** The reads for people, and if one needs the past: one that is missing here does not compile. */
+/**
+ * The reads for people, and if one needs the past: one that is missing here does not compile. The process reads for a specialist that has
+ * begun, whose past is here.
+ */
 const NEEDS_PAST: { readonly [name in keyof PeopleReads]: boolean } = {
   handles: false,
   findEvents: true,
@@ -59,7 +62,6 @@ export function awaitPast(store: Store, past: Past, clock: Clock): Store {
   };
   return {
     ...store,
-    ...waiting(store),
     reads: waiting(store.reads),
     pastOf: (specialist) => past.of(specialist),
     async putEvents(arrival, now) {
