@@ -19,6 +19,7 @@ import { runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { SilentProcesses } from "./silent-processes.ts";
 import { Takers } from "./takers.ts";
+import { tellOfPast } from "./tell-of-past.ts";
 
 /** Shards of this process, with the runtime of their specialists. */
 export interface Part extends HeldStore {
@@ -363,6 +364,7 @@ export class Fleet {
       const recovered = await runtime.start();
       if (lost !== undefined) throw lost;
       this.#parts.add(part);
+      void tellOfPast(held.past, clock, options.log);
       return recovered;
     } catch (error) {
       await part?.runtime.stop();

@@ -52,7 +52,7 @@ export interface HeldStore {
   /** The living processes that lost them: what they had begun to send may still leave while they are stopped. */
   readonly lostBy: readonly number[];
   /** What is still being read behind the start. */
-  readonly past: Pick<Past, "missing">;
+  readonly past: Pick<Past, "missing" | "decided">;
   /** True if the specialist belongs to one of them. */
   has(specialist: Handle): boolean;
 }
