@@ -33,7 +33,7 @@ async function open(): Promise<Store> {
   started.presentMs = since();
   await store.pastOf(asHandle("s0"));
   started.firstMs = since();
-  await Promise.all(Array.from({ length: keys }, (_, i) => store.pastOf(asHandle(`s${i}`))));
+  for (let i = 0; i < keys; i++) await store.pastOf(asHandle(`s${i}`));
   started.allMs = since();
   while (!(await isWhole(store)));
   started.wholeMs = since();

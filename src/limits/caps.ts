@@ -48,6 +48,12 @@ export function capsOf(scope: Scope, spend: SpendLimits): Cap[] {
   );
 }
 
+/** The currencies that some cap bounds over more than one action. */
+export function cappedCurrencies(all: readonly SpendLimits[]): readonly string[] {
+  const spans = PERIODS.filter((period) => period !== "perAction");
+  return [...new Set(all.flatMap((spend) => spans.flatMap((period) => moneyList(spend[period]).map(({ currency }) => currency))))];
+}
+
 function currencyProblems(period: Period, amounts: readonly Money[]): CapProblem[] {
   const path = `spend.${period}`;
   const problems: CapProblem[] = amounts

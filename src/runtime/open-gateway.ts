@@ -6,7 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { DAY } from "../core/units.ts";
-import { capsOf, type SpendLimits } from "../limits/caps.ts";
+import { cappedCurrencies, capsOf, type SpendLimits } from "../limits/caps.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { GUARDIAN, scopeOf, type Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
@@ -81,6 +81,17 @@ export function openGateway(
       if (announcer.listenerCount("intent") > 0) announceIntent(announcer, member, intent, change, clock.now());
     },
   });
+}
+
+/** The currencies of the Guardian's caps, and of those of specialists. */
+export function cappedIn({
+  guardianCaps = {},
+  specialists,
+}: {
+  readonly guardianCaps?: SpendLimits;
+  readonly specialists: readonly Specialist[];
+}): readonly string[] {
+  return cappedCurrencies([guardianCaps, ...specialists.map(({ spend }) => spend)]);
 }
 
 /** The caps on a specialist's spending, with the Guardian's; made once for each definition. */

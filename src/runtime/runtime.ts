@@ -21,7 +21,7 @@ import type { Recovered, Store } from "../store/store.ts";
 import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { completeLeftPending } from "../outbox/complete-pending.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
-import { openGateway } from "./open-gateway.ts";
+import { cappedIn, openGateway } from "./open-gateway.ts";
 import { openModels, type ModelAccess } from "./open-models.ts";
 import { createActs } from "../polling/action-counts.ts";
 import { noticeCalls } from "../polling/job-cadence.ts";
@@ -219,7 +219,7 @@ class Engine implements Runtime {
     const { specialists, store, clock, profile, log } = this.#options;
     refuseTwins(specialists);
     for (const specialist of specialists) this.#check(specialist);
-    const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
+    const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs, cappedIn(this.#options));
     if (recovered.restoredFrom !== undefined) warnRestored(log, recovered.restoredFrom, recovered.doubts);
     await loadBreakers(this.parts.breakers, store, profile, clock.now());
     this.parts.timings.restore(await store.networkState());

@@ -44,8 +44,11 @@ export interface Store
     NetworkStateStore {
   /** The reads for people, beside the process's work where that is possible; the store's own block it. */
   readonly reads: PeopleReads;
-  /** At the start, before any admission: work that a crash interrupted becomes in doubt, counted, or ready again. */
-  recover(now: number, firstCheckMs: number): Promise<Recovered>;
+  /**
+   * At the start, before any admission: work that a crash interrupted becomes in doubt, counted, or ready again. In a restored store the
+   * shared account is frozen for each of these currencies, because what was spent since the copy is unknown.
+   */
+  recover(now: number, firstCheckMs: number, capped?: readonly string[]): Promise<Recovered>;
   /** Adds the oldest facts that no sum by hour has, a bounded number, and all together or none. False if only few were left. */
   rollUp(): Promise<boolean>;
   /** Deletes rows past their retention, a bounded number; money and approvals have their own retention. */

@@ -11,6 +11,7 @@ import type { Recovered } from "../store.ts";
 import { createPullIn } from "./due-dates.ts";
 import type { QuotaTable } from "./quota.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
+import type { SpendingTable } from "./spending.ts";
 import { LANES } from "../../contract/operations.ts";
 import type { Handle } from "../../core/ids.ts";
 import { createIntentRows, type IntentRows } from "./intent-rows.ts";
@@ -20,15 +21,19 @@ export interface RecoveryParts {
   readonly present: Present;
   readonly log: FactLog;
   readonly quota: QuotaTable;
+  readonly spending: SpendingTable;
   readonly restored: RestoredTable;
 }
 
 const LOST = "the process ended before the answer came";
 
+const unknownSince = (from: number): string =>
+  `the store was restored from a copy of ${new Date(from).toISOString()}, and what was spent since is unknown`;
+
 const isIn = (states: readonly IntentState[], state: IntentState): boolean => states.includes(state);
 
 /** Inside a transaction the caller owns. */
-export function createRecovery(db: DatabaseSync, { present, log, quota, restored: copies }: RecoveryParts) {
+export function createRecovery(db: DatabaseSync, { present, log, quota, spending, restored: copies }: RecoveryParts) {
   const rows = createIntentRows(db);
   const pullIn = createPullInAll(db, present, log);
   const endUse = db.prepare("UPDATE limited_use SET ended_at = ? WHERE key_id = ? AND attempt = ?");
@@ -70,7 +75,7 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, restored
     return found;
   };
 
-  return (now: number, firstCheckMs: number): Recovered => {
+  return (now: number, firstCheckMs: number, capped: readonly string[]): Recovered => {
     const backMs = quota.seenAt() - now;
     if (backMs > JUMP_MS) pullIn(backMs, now);
     quota.begin(now);
@@ -81,6 +86,7 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, restored
       endUse.run(at, key, seq);
     });
     const restored = copies.begin(now);
+    if (restored !== undefined) for (const currency of capped) spending.freezeShared(currency, unknownSince(restored.from), now);
     copies.beat(now);
     const firstCheck = now + firstCheckMs;
     const unsent = restored === undefined ? 0 : copied(restored.from, now, firstCheck);

@@ -2,7 +2,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Refused } from "../../core/errors.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
-import { isObject, parseJson, type Json } from "../../core/json.ts";
 import { showMoney, type Micros } from "../../core/units.ts";
 import { MONEY_KEPT_MS, PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
 import type { Hold, HoldRequest } from "../../limits/verdict.ts";
@@ -19,12 +18,12 @@ import {
   type Cap,
   type Scope,
   type Capture,
-  type SpendWindow,
 } from "../../limits/spending.ts";
 import type { Paid } from "../admission.ts";
 import type { Frozen } from "../controls.ts";
 import { OWN_NUMBERS, type Numbers } from "./numbers.ts";
 import type { SharedMoney } from "./shared-money.ts";
+import { scopeFrom, startsOf, stateOf, windowOf } from "./spend-columns.ts";
 
 /** Accounts kept in memory; each has at most about 280 rows. */
 const MAX_CACHED_ACCOUNTS = 4_000;
@@ -177,6 +176,11 @@ export class SpendingTable {
     }));
   }
 
+  /** Freezes the account that all share, so that nothing is spent in this currency. */
+  freezeShared(currency: string, reason: string, now: number): void {
+    this.#freeze(this.account(GUARDIAN, currency, now), { id: "", reason }, now);
+  }
+
   /** Unfreezes an account and records by whom and why. Returns the currencies that were frozen. */
   unfreeze(scope: Scope, { by, reason }: { readonly by: string; readonly reason: string }, now: number): string[] {
     const currencies = this.frozen().flatMap((frozen) => (frozen.scope === scope ? [frozen.currency] : []));
@@ -284,7 +288,12 @@ export class SpendingTable {
     const { scope, currency } = account;
     if (account.frozen !== undefined || (scope === GUARDIAN && !overCap(account, caps, now))) return;
     const [cost, aside] = [posted, held].map((micros) => showMoney({ currency, micros }));
-    const reason = `${id} cost ${cost}, with a hold of ${aside}`;
+    this.#freeze(account, { id, reason: `${id} cost ${cost}, with a hold of ${aside}` }, now);
+  }
+
+  #freeze(account: Account, { id, reason }: { readonly id: string; readonly reason: string }, now: number): void {
+    const { scope, currency } = account;
+    if (account.frozen !== undefined) return;
     account.frozen = { since: now, reason };
     this.#sql.freeze.run(scope, currency, now, reason);
     this.#sql.note.run(this.#numbers.row(), scope, currency, "freeze", id, now, "retinue", reason);
@@ -319,31 +328,6 @@ function overCap(account: Account, caps: readonly Cap[], now: number): boolean {
       window !== "action" &&
       spentIn(account, window, now).micros > money.micros,
   );
-}
-
-function windowOf(value: unknown): SpendWindow {
-  const window = SPEND_WINDOWS.find((name) => name === value);
-  if (window === undefined) throw new Refused("store_damaged", `unknown spending window ${String(value)}`);
-  return window;
-}
-
-function stateOf(value: unknown): Hold["state"] {
-  return value === "posted" || value === "released" || value === "expired" ? value : "open";
-}
-
-function scopeFrom(value: unknown): Scope {
-  const text = String(value);
-  return text === GUARDIAN ? GUARDIAN : `specialist:${text.slice("specialist:".length)}`;
-}
-
-function startsOf(text: string): [Scope, number[]][] {
-  const list = parseJson(text);
-  if (!Array.isArray(list)) throw new Refused("store_damaged", "a hold does not say where it is held");
-  return list.map((item: Json): [Scope, number[]] => {
-    if (isObject(item) || !Array.isArray(item) || !Array.isArray(item[1]))
-      throw new Refused("store_damaged", "a hold does not say where it is held");
-    return [scopeFrom(item[0]), item[1].map(Number)];
-  });
 }
 
 function statements(db: DatabaseSync) {

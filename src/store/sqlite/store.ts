@@ -186,14 +186,14 @@ function createLife(
 ): Pick<Store, "recover" | "rollUp" | "prune" | "pastOf" | "requireCurrent" | "close"> {
   /** Events up to this number may have ended an earlier process, until they are recovered. */
   let unrecovered = present.last;
-  const recover = createRecovery(db, { present, log, quota, restored });
+  const recover = createRecovery(db, { present, log, quota, spending, restored });
   const prune = createPrune(db);
   const rolling = createRollUp(db, present);
   return {
-    async recover(now, firstCheckMs) {
+    async recover(now, firstCheckMs, capped = []) {
       dues.forgetAll();
       await ledger?.beginLedger(now);
-      const recovered = commits.add(() => recover(now, firstCheckMs));
+      const recovered = commits.add(() => recover(now, firstCheckMs, capped));
       unrecovered = 0;
       await commits.synced();
       restored.noteBeat();

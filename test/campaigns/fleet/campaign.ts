@@ -94,7 +94,6 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
   const ask = asker(network, { asked, groups, random });
   const votes = () => network.truth.effects({ operation: "posts.vote" });
   let cards: Fault[] = [];
-  let votesAtFailovers = 0;
   try {
     fleet.fill();
     for (let round = 1; round <= rounds; round++) {
@@ -103,9 +102,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
       if (cards.length === 0) cards = shuffled(deck, random);
       const fault = cards.pop() ?? "none";
       faults.set(fault, (faults.get(fault) ?? 0) + 1);
-      const votesBefore = votes().length;
       await fleet.strike(fault, random, ask);
-      if (fault === "failover") votesAtFailovers += votes().length - votesBefore;
       await ask();
       await waited(random.next() * 1_500);
       fleet.fill();
@@ -115,7 +112,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
     const undone = await settled(network, asked, specialists, fleet);
     const missing = undone.filter(({ why }) => why === undefined);
     await fleet.settle();
-    const overCap = Math.max(0, votes().length - cap - votesAtFailovers);
+    const overCap = Math.max(0, votes().length - cap);
     if (missing.length > 0) for (const { said } of fleet.running) process.stderr.write(`${said.slice(-3_000)}\n`);
     return {
       rounds,

@@ -38,7 +38,7 @@ export interface PartReport {
   readonly spent: number;
   /** The Guardian's, over all specialists: half of those that want to vote can. */
   readonly cap: number;
-  /** Votes beyond the cap, without those of commits that a failover lost. */
+  /** Votes beyond the cap. After a failover that lost commits nothing is spent, since nobody unfreezes the account here. */
   readonly overCap: number;
   /** Then the store's own account, and the votes that it does not know as confirmed. */
   readonly overspent: readonly unknown[];

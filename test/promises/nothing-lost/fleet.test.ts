@@ -12,6 +12,8 @@ test(
   async () => {
     const report = await fleetCampaign({ processes: 3, specialists: 25, rounds: DECK.length, seed: 3, major: 15, deck: DECK });
     expect(report).toMatchObject({ lost: [], doubled: [], overQuota: 0, unfinished: 0, passedOver: 0, asked: report.answered });
-    expect(report.spent).toBe(report.cap);
+    // Nobody unfreezes what the failover froze.
+    expect(report).toMatchObject({ overCap: 0, overspent: [] });
+    expect(report.spent).toBeGreaterThan(0);
   },
 );
