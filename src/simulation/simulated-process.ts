@@ -1,4 +1,5 @@
 /** One simulated process: its ports fall silent when it ends, and wait while it is frozen. */
+import type { Handle } from "../core/ids.ts";
 import type { Clock, Timer } from "../core/clock.ts";
 import type { LogFields, Logger, LogLevel } from "../core/log.ts";
 import type { Store } from "../store/store.ts";
@@ -140,7 +141,7 @@ function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
-type Operation = Exclude<keyof Store, "reads">;
+type Operation = Exclude<keyof Store, "reads" | "pastOf">;
 type AtOnce = { [Name in Operation]: ReturnType<Store[Name]> extends Promise<unknown> ? never : Name }[Operation];
 
 /** Operations of the store that answer at once. */
@@ -156,7 +157,6 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
   nextLastTry: true,
   nextDue: true,
   parkEvent: true,
-  pastOf: true,
   requireCurrent: true,
   retryEvent: true,
   endHold: true,
@@ -176,6 +176,7 @@ export function storeOf(process: SimulatedProcess, store: Store, { onCommit, ses
   const living: Store = new Proxy(store, {
     get(target, name) {
       if (name === "reads") return living; // they are operations of the store itself too
+      if (name === "pastOf") return (specialist: Handle) => target.pastOf(specialist); // it reads and writes nothing
       const known = wrapped.get(name);
       if (known !== undefined) return known;
       const operation: unknown = Reflect.get(target, name);
