@@ -53,4 +53,18 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     to: 'const TIMELINE = "(SELECT timeline_id FROM pg_control_checkpoint())" || "(',
     tests: "test/runtime/failover.test.ts",
   },
+  {
+    name: "what a holder that ends has spent is room for others",
+    file: "src/store/postgres/guardian-money.ts",
+    from: "greatest(coalesce(g.granted, 0) - coalesce(r.held + r.posted, 0), 0) AS left",
+    to: "coalesce(g.granted, 0) - coalesce(r.held + r.posted, 0) AS left",
+    tests: "test/store/postgres/guardian-money.test.ts",
+  },
+  {
+    name: "an event is taken before the past of its specialist is here",
+    file: "src/store/postgres/past.ts",
+    from: "if (!this.#missing.has(shard)) return undefined;",
+    to: "if (shard >= 0) return undefined;",
+    tests: "test/store/postgres/past.test.ts",
+  },
 ];
