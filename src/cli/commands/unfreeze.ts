@@ -7,7 +7,8 @@ import { orderCommand, scopeIn } from "../order-command.ts";
 export const command = orderCommand({
   name: "unfreeze",
   arguments: "[handle]",
-  describe: "Unfreezes an account whose action cost more than its hold, or one of a restored store: a specialist's, or the shared one. Caps apply as before.",
+  describe:
+    "Unfreezes an account whose action cost more than its hold, or one of a restored store: a specialist's, or the shared one. Caps apply as before.",
   options: [{ flags: "--reason <text>", describe: "required: recorded for good, with your user name" }],
   examples: ["retinue unfreeze patron --reason 'the fee is new, the price is raised'", "retinue unfreeze --reason 'checked it'"],
   prepare: (context) => {
