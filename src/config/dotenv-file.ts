@@ -15,13 +15,21 @@ const MAX_LINES_SHOWN = 20;
 const VARIABLE =
   /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?(\s*(?:#.*)?)$/gm;
 
+/** The last text that was parsed: each key of each specialist is looked up in the file of now, which is mostly the same. */
+let last: { readonly text: string; readonly variables: DotenvFile["variables"] } | undefined;
+
+function variablesIn(text: string): DotenvFile["variables"] {
+  if (last?.text !== text) last = { text, variables: parse(text) };
+  return last.variables;
+}
+
 /** The variables of the file; none if it is missing. `teach` looks for mistaken lines too. Never throws. */
 export function readDotenv(file: string, teach = false): DotenvFile {
   try {
     if (statSync(file).size > MAX_BYTES) return unreadable(file, `is larger than ${MAX_BYTES} bytes`);
     const text = readFileSync(file, "utf8");
     if (text.includes("\0")) return unreadable(file, "is not UTF-8 text", "save it as UTF-8; PowerShell's > writes UTF-16");
-    return { variables: parse(text), problems: teach ? mistakenLines(text.replace(/\r\n?/g, "\n"), file) : [] };
+    return { variables: variablesIn(text), problems: teach ? mistakenLines(text.replace(/\r\n?/g, "\n"), file) : [] };
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return { variables: {}, problems: [] };
     return unreadable(file, `cannot be read: ${messageOf(error)}`);

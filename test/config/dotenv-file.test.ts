@@ -23,6 +23,18 @@ test.each([
   expect(problemsIn(text).join()).not.toContain("sk_value");
 });
 
+test("a file that is as before is not parsed again, one that has changed is", () => {
+  const { root } = project();
+  const read = (text: string) => {
+    writeFileSync(`${root}/.env`, text);
+    return readDotenv(`${root}/.env`).variables;
+  };
+  const first = read("A=1");
+  expect(read("A=1")).toBe(first);
+  expect(read("A=2")).toEqual({ A: "2" });
+  expect(read("A=1")).toEqual({ A: "1" });
+});
+
 test("a file that PowerShell wrote in UTF-16 is told, as nothing in it can be read", () => {
   expect(problemsIn(Buffer.from("\ufeffLLM_KEY=1\r\n", "utf16le"))).toEqual([": is not UTF-8 text"]);
 });
