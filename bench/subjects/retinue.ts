@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createKeys } from "../../src/client/auth.ts";
 import { createTransport } from "../../src/client/transport.ts";
 import { resolveProfile } from "../../src/contract/profile/profile.ts";
+import type { Post } from "../../src/contract/records.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { silentLogger } from "../../src/core/log.ts";
@@ -11,6 +12,7 @@ import { Secret } from "../../src/core/secret.ts";
 import { livePacer } from "../../src/limits/pacing.ts";
 import { SALT_LENGTH } from "../../src/runtime/launch.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
+import type { Act } from "../../src/specialist/act.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
 import { Membership } from "../../src/store/postgres/membership.ts";
@@ -22,7 +24,8 @@ import { ownerOf, ownerOfShard } from "../harness/processes.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
 
-const { sink, folder, specialists = 64, timing = {}, spacing = "none", replies = true, postgres, share } = settings;
+const { sink, folder, specialists = 64, timing = {}, spacing = "none", replies = true, polls = replies, postgres, share } = settings;
+const thank = (post: Post, act: Act): void => void act.reply(post, `thanks ${post.id}`);
 const unlimited = Number.POSITIVE_INFINITY;
 const clock = systemClock();
 const random = systemRandom();
@@ -42,10 +45,11 @@ const runtime = createRuntime({
       handle,
       id: `id${handle.slice(1)}`,
       tier: "pro",
-      watch: { feed: replies === true, threads: false, mentions: false },
+      watch: { feed: polls === true, threads: false, mentions: false },
       may: ["posts.reply"],
       brakes: { repliesPerThread: unlimited, repliesPerAuthorPerHour: unlimited, repliesPerHour: unlimited, sameTextWithin: 0 },
-      on: replies === true ? { "post.created": (post, act) => void act.reply(post, `thanks ${post.id}`) } : {},
+      // Posts of a public list are for those who read it.
+      on: replies !== true ? {} : polls === true ? { "post.created": thank } : { "mention.created": thank },
     }),
   ),
   profile,
