@@ -180,8 +180,9 @@ function won({ actions, jobs }: SpecialistShown): string {
 
 /** Its present work, or the reason for its wait and the end of it. */
 function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readonly text: string; readonly tone: "plain" | "held" } {
-  const { parked, cooldown, waits, failing, open, awaiting, sources } = shown;
+  const { parked, awaitsPast, cooldown, waits, failing, open, awaiting, sources } = shown;
   if (parked !== undefined) return { text: parked.message, tone: "held" };
+  if (awaitsPast !== undefined) return { text: `waits: ${awaitsPast.message}`, tone: "held" };
   const until = (at: number): string => `until ${timeOfDay(at)} (${showDuration(Math.max(0, at - now))})`;
   if (cooldown !== undefined) return { text: `waits ${until(cooldown.until)}: the network asked it to`, tone: "held" };
   const [wait] = [...waits, ...(held.has(shown.handle) ? [held.get(shown.handle)] : [])].filter(

@@ -6,7 +6,8 @@ export const SPECIALIST_STATES = ["waits", "retries", "parked"] as const;
 type SpecialistState = (typeof SPECIALIST_STATES)[number];
 
 const IS: { readonly [state in SpecialistState]: (row: SpecialistShown) => boolean } = {
-  waits: ({ waits, held, cooldown }) => waits.length > 0 || held.length > 0 || cooldown !== undefined,
+  waits: ({ waits, held, cooldown, awaitsPast }) =>
+    waits.length > 0 || held.length > 0 || cooldown !== undefined || awaitsPast !== undefined,
   retries: ({ failing, sources }) => failing !== undefined || sources.some(({ readFailure }) => readFailure !== undefined),
   parked: ({ parked, open }) => parked !== undefined || (open.parked ?? 0) > 0,
 };

@@ -71,6 +71,8 @@ export interface SpecialistShown {
   readonly trustLacks?: readonly string[];
   readonly accountId: string | undefined;
   readonly retired: boolean;
+  /** Set while it has not begun in this process, because its past is still being read. */
+  readonly awaitsPast?: { readonly message: string };
   /** Confirmed actions by operation. */
   readonly actions: { readonly [operation: string]: number };
   /** Unresolved intents by state. */
@@ -299,9 +301,10 @@ export async function showSpecialists(
   const [overview, usage] = await Promise.all([store.reads.overview(now, only), store.usage(now, only)]);
   const running = new Map(members.map((member) => [member.specialist.handle, member]));
   const handles = only === undefined ? new Set([...overview.keys(), ...running.keys()]) : [only];
-  return [...handles]
-    .toSorted()
-    .map((one) => showOne(one, { rows: overview.get(one) ?? UNKNOWN, usage: usage.get(one), member: running.get(one), now }));
+  return [...handles].toSorted().map((one) => {
+    const shown = showOne(one, { rows: overview.get(one) ?? UNKNOWN, usage: usage.get(one), member: running.get(one), now });
+    return running.has(one) && store.awaitsPast(one) ? { ...shown, awaitsPast: PAST_READ } : shown;
+  });
 }
 
 /** The specialists that run, without those of the store that no longer do. */
@@ -313,6 +316,8 @@ export async function showRunning(
   const running = new Set<string>(members.map(({ specialist }) => specialist.handle));
   return (await showSpecialists(store, clock, { members })).filter(({ handle }) => running.has(handle));
 }
+
+const PAST_READ = { message: "its past is still being read from the server; it begins once that is here" };
 
 /** A specialist that has no rows yet. */
 const UNKNOWN: SpecialistOverview = {

@@ -141,7 +141,9 @@ function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
-type Operation = Exclude<keyof Store, "reads" | "pastOf">;
+type Operation = Exclude<keyof Store, "reads" | (typeof OF_PAST)[number]>;
+/** They read and write nothing. */
+const OF_PAST = ["pastOf", "awaitsPast"] as const;
 type AtOnce = { [Name in Operation]: ReturnType<Store[Name]> extends Promise<unknown> ? never : Name }[Operation];
 
 /** Operations of the store that answer at once. */
@@ -176,7 +178,8 @@ export function storeOf(process: SimulatedProcess, store: Store, { onCommit, ses
   const living: Store = new Proxy(store, {
     get(target, name) {
       if (name === "reads") return living; // they are operations of the store itself too
-      if (name === "pastOf") return (specialist: Handle) => target.pastOf(specialist); // it reads and writes nothing
+      const ofPast = OF_PAST.find((one) => one === name);
+      if (ofPast !== undefined) return (specialist: Handle) => target[ofPast](specialist);
       const known = wrapped.get(name);
       if (known !== undefined) return known;
       const operation: unknown = Reflect.get(target, name);

@@ -58,6 +58,8 @@ export interface Store
    * the specialist may begin before. Rejects with `Retryable` (`past_unread`) if the store is closed before.
    */
   pastOf(specialist: Handle): Promise<void> | undefined;
+  /** True while `pastOf` has something to wait for. Brings nothing forward. */
+  awaitsPast(specialist: Handle): boolean;
   /** Throws `Fatal` (`store_lost`) if another process may have the store by now. Call it right before the first byte of a request. */
   requireCurrent(): void;
   close(): Promise<void>;

@@ -99,6 +99,7 @@ describe("the live picture", () => {
     } as const;
     expect(text({ waits: [wait] })).toMatch(/waits until \d\d:\d\d:\d\d \(5m\): all 60 requests of this hour are used/);
     expect(text({}, new Map([["data-worker", { until: NOW - 1, message: "long over" }]]))).not.toContain("long over");
+    expect(text({ awaitsPast: { message: "its past is read" } })).toContain("waits: its past is read");
     expect(text({ cooldown: { until: NOW + MINUTE, reason: "429" } })).toContain("the network asked it to");
     const rarely = drawnFrame(
       {

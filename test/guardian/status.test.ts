@@ -140,3 +140,13 @@ test("a store that is lost and cannot be read either is said to be lost, with wh
   expect(status.specialists.map(({ handle }) => handle)).toEqual(["scout"]);
   expect(needsOf(status).needs.map(({ key }) => key)).toEqual(["store_lost"]);
 });
+
+test("a specialist that waits for its past says so, and one that has begun does not", async () => {
+  const { clock, store, on } = desk();
+  const members = [memberOf({ handle: "scout" }), memberOf({ handle: "clerk" })];
+  const shown = await on(showSpecialists({ ...store, awaitsPast: (handle) => handle === "clerk" }, clock, { members }));
+  expect(shown.map(({ handle, awaitsPast }) => [handle, awaitsPast?.message])).toEqual([
+    ["clerk", "its past is still being read from the server; it begins once that is here"],
+    ["scout", undefined],
+  ]);
+});

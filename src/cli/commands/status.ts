@@ -88,6 +88,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     const text = `All together spent or hold ${spent} of ${cap} ${currency} of this day, the Guardian's cap`;
     out.line(dayMicros >= dayCapMicros * BUDGET_SHARE ? paint.yellow(text) : text);
   }
+  showAwaitedPast(snapshot, out);
   showWaits(snapshot, out);
   for (const { message, until } of snapshot.models.slice(0, MAX_MODELS_SHOWN)) {
     out.line();
@@ -104,6 +105,16 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
   list("Deliveries that were refused, of jobs that are still ours (retinue why <id>)", "undelivered", snapshot, out);
   list("Parked (retinue why <id>, retinue retry <id>)", "parked", snapshot, out);
   list("In doubt: read back by itself (retinue why <id>)", "doubts", snapshot, out);
+}
+
+/** Tells how many specialists have not begun, because their past is still being read. */
+function showAwaitedPast({ specialists }: Snapshot, out: Output): void {
+  const waiting = specialists.flatMap(({ handle, awaitsPast }) => (awaitsPast === undefined ? [] : [{ handle, ...awaitsPast }]));
+  const [first, ...others] = waiting;
+  if (first === undefined) return;
+  const more = others.length === 0 ? "" : ` The same holds for ${others.length} more.`;
+  out.line();
+  out.paragraph(`${first.handle} waits: ${first.message}.${more}`, out.paint.yellow);
 }
 
 /** Shows the waits of specialists, lanes and actions. */

@@ -10,10 +10,24 @@ export interface Condition {
   readonly because?: string;
 }
 
-type Shown = Pick<SpecialistShown, "tier" | "retired" | "parked" | "open" | "failing" | "sources" | "waits" | "held" | "cooldown">;
+type Shown = Pick<
+  SpecialistShown,
+  "tier" | "retired" | "parked" | "open" | "failing" | "sources" | "waits" | "held" | "cooldown" | "awaitsPast"
+>;
 
 /** Every condition that holds, worst first; never none. The same that the list is filtered by. */
-export function conditionsOf({ tier, retired, parked, open, failing, sources, waits, held, cooldown }: Shown): readonly Condition[] {
+export function conditionsOf({
+  tier,
+  retired,
+  parked,
+  open,
+  failing,
+  sources,
+  waits,
+  held,
+  cooldown,
+  awaitsPast,
+}: Shown): readonly Condition[] {
   const found: Condition[] = [];
   const parkedActions = open.parked ?? 0;
   if (parked !== undefined) found.push({ word: "parked", tone: "bad", because: parked.message });
@@ -25,7 +39,8 @@ export function conditionsOf({ tier, retired, parked, open, failing, sources, wa
     });
   if (failing !== undefined) found.push({ word: "retries", tone: "warn", because: `${failing.tries} failed in a row: ${failing.message}` });
   else if (sources.some(({ readFailure }) => readFailure !== undefined)) found.push({ word: "retries", tone: "warn" });
-  if (cooldown !== undefined) found.push({ word: "waits", tone: "warn", because: cooldown.reason });
+  if (awaitsPast !== undefined) found.push({ word: "waits", tone: "warn", because: awaitsPast.message });
+  else if (cooldown !== undefined) found.push({ word: "waits", tone: "warn", because: cooldown.reason });
   else if (waits.length + held.length > 0) found.push({ word: "waits", tone: "warn" });
   if (retired) found.push({ word: "retired", tone: "calm", because: "its definition is gone; its promises are kept" });
   if (found.length > 0) return found;

@@ -64,6 +64,7 @@ export function awaitPast(store: Store, past: Past, clock: Clock): Store {
     ...store,
     reads: waiting(store.reads),
     pastOf: (specialist) => past.of(specialist),
+    awaitsPast: (specialist) => past.lacks(specialist),
     async putEvents(arrival, now) {
       if (past.decided !== undefined) for (const { specialist } of arrival.events) await past.of(specialist);
       return store.putEvents(arrival, now);

@@ -67,10 +67,15 @@ export class Past {
     return this.#missing.size;
   }
 
+  /** True if the specialist cannot begin yet. */
+  lacks(specialist: Handle): boolean {
+    return this.#missing.has(this.#options.shardOf(specialist));
+  }
+
   /** Resolves once the specialist can begin, and brings that forward; undefined if it can. Rejects if the store is closed before. */
   of(specialist: Handle): Promise<void> | undefined {
+    if (!this.lacks(specialist)) return undefined;
     const shard = this.#options.shardOf(specialist);
-    if (!this.#missing.has(shard)) return undefined;
     const asked = this.#asked.get(shard) ?? arrival();
     this.#asked.set(shard, asked);
     return asked.promise;

@@ -183,7 +183,7 @@ function createLife(
   { db, path, numbers, present, log, quota, restored, dues, commits, folding, spending, guardian, close }: Foundation,
   { inbox, deliveries: { pruneDeliveries }, reader }: LifeParts,
   { clock, ledger, rollsUpAtEnd = numbers !== OWN_NUMBERS }: SqliteStoreOptions,
-): Pick<Store, "recover" | "rollUp" | "prune" | "pastOf" | "requireCurrent" | "close"> {
+): Pick<Store, "recover" | "rollUp" | "prune" | "pastOf" | "awaitsPast" | "requireCurrent" | "close"> {
   /** Events up to this number may have ended an earlier process, until they are recovered. */
   let unrecovered = present.last;
   const recover = createRecovery(db, { present, log, quota, spending, restored });
@@ -217,6 +217,7 @@ function createLife(
       });
     },
     pastOf: () => undefined, // all of it is in the file
+    awaitsPast: () => false,
     requireCurrent: () => undefined, // its lock ends with the process
     async close() {
       await reader?.close();

@@ -17,6 +17,9 @@ test("everything that holds is shown, worst first", () => {
   const parked = { code: "key_refused", message: "the key is refused", since: 1 } as const;
   expect(wordsOf({ ...WORKS, waits: [wait], failing, parked })).toEqual(["parked", "retries", "waits"]);
   expect(conditionsOf({ ...WORKS, cooldown: { until: 9, reason: "429" } })).toEqual([{ word: "waits", tone: "warn", because: "429" }]);
+  expect(conditionsOf({ ...WORKS, awaitsPast: { message: "its past is read" } })).toEqual([
+    { word: "waits", tone: "warn", because: "its past is read" },
+  ]);
   expect(conditionsOf({ ...WORKS, failing })[0]?.because).toBe("3 failed in a row: boom");
   expect(conditionsOf({ ...WORKS, open: { parked: 1 } })[0]?.because).toBe("1 action, until a person decides");
   expect(wordsOf({ ...WORKS, held: [{ operation: "posts.reply", rule: "order", message: "goes second", count: 2 }] })).toEqual(["waits"]);

@@ -109,10 +109,12 @@ test("specialists begin one by one as their past comes, those that are asked for
   const asked = asHandle("scout39");
   const came: string[] = [];
   const wait = (handle: Handle) => store.pastOf(handle)?.then(() => void came.push(handle));
+  expect(store.awaitsPast(asked)).toBe(true);
   expect(store.pastOf(asked)).toBeDefined();
   await Promise.all([wait(asked), ...handles.filter((handle) => handle !== asked).map(wait)]);
   expect(came.indexOf(asked)).toBeLessThan(8);
   expect(came).toHaveLength(40);
+  expect(store.awaitsPast(asked)).toBe(false);
   // The event of long ago is known, although nobody had waited for it.
   expect(await store.putEvents(arrival(asked, "old39"), clock.now())).toMatchObject({ fresh: [], known: 1 });
   expect(await store.reads.findEvents("post.created:old39", 9)).toMatchObject([{ specialist: asked, state: "done" }]);
