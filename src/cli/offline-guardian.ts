@@ -27,9 +27,15 @@ export async function overStore<Result>(config: Config, context: Context, work: 
 /** A store that takes no writes can still be read: orders then fail with the reason. */
 async function openForOrders(
   { store: address, guardian }: Config,
-  { clock }: Context,
+  { clock, out }: Context,
 ): Promise<{ readonly store: Store; readonly refusal?: Retryable }> {
-  const options = { clock, random: systemRandom(), zone: () => guardian.zone, mustExist: true };
+  const options = {
+    clock,
+    random: systemRandom(),
+    zone: () => guardian.zone,
+    mustExist: true,
+    onPastAwaited: () => out.progress({ type: "past.awaited" }, "Reading the past of the store from the server …"),
+  };
   try {
     return { store: await openStore(address, options) };
   } catch (error) {

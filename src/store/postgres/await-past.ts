@@ -7,6 +7,8 @@ import type { PeopleReads } from "../people-reads.ts";
 import type { Store } from "../store.ts";
 import type { Past } from "./past.ts";
 
+type AwaitedPast = Pick<Past, "of" | "lacks" | "missing" | "decided" | "complete">;
+
 /** Longest wait of a person. */
 const WAIT_MS = 4 * SECOND;
 
@@ -40,11 +42,23 @@ const NEEDS_PAST: { readonly [name in keyof PeopleReads]: boolean } = {
   orders: false,
 };
 
-export function awaitPast(store: Store, past: Past, clock: Clock): Store {
+/** `onAwaited` is called when a person has waited that long, who then waits on. Without it the read is refused (`past_unread`). */
+export function awaitPast(
+  store: Store,
+  past: AwaitedPast,
+  { clock, onAwaited }: { readonly clock: Clock; readonly onAwaited?: () => void },
+): Store {
   const forPeople = async (arrival: Promise<void> | undefined): Promise<void> => {
     if (arrival === undefined) return;
     const over = new AbortController();
-    await Promise.race([arrival.finally(() => over.abort()), sleep(clock, WAIT_MS, over.signal).then(() => tooEarly(past, over.signal))]);
+    const tooLong = async (): Promise<void> => {
+      await sleep(clock, WAIT_MS, over.signal);
+      if (over.signal.aborted) return;
+      if (onAwaited === undefined) throw unread(past);
+      onAwaited();
+      await arrival;
+    };
+    await Promise.race([arrival.finally(() => over.abort()), tooLong()]);
   };
   const waiting = (reads: PeopleReads): PeopleReads => {
     const needy = Object.keys(NEEDS_PAST).filter((name): name is keyof PeopleReads => NEEDS_PAST[name as keyof PeopleReads]);
@@ -95,11 +109,10 @@ export function awaitPast(store: Store, past: Past, clock: Clock): Store {
   };
 }
 
-function tooEarly(past: Past, signal: AbortSignal): void {
-  if (signal.aborted) return;
+function unread(past: AwaitedPast): Retryable {
   const left =
     past.missing > 0 ? `${past.missing} shards are left, and their specialists begin as it comes` : "its specialists work meanwhile";
-  throw new Retryable("past_unread", `the past of this store is still being read from the server: ${left}`, {
+  return new Retryable("past_unread", `the past of this store is still being read from the server: ${left}`, {
     hint: "ask again in a moment; retinue status shows the present",
   });
 }

@@ -10,6 +10,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
 import type { Clock } from "../../core/clock.ts";
+import { defined } from "../../core/defined.ts";
 import { Retryable } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import { MEMORY } from "../sqlite/database.ts";
@@ -43,6 +44,8 @@ export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | 
   readonly wall?: Clock;
   /** A query must not create a store: it is refused where there is none (`store_missing`). */
   readonly mustExist?: boolean;
+  /** Called if a read has to wait long for the past, and waits on. Default: such a read is refused (`past_unread`). */
+  readonly onPastAwaited?: () => void;
 }
 
 /** A store of some shards. */
@@ -149,7 +152,7 @@ async function openHolder(holding: Holding): Promise<Omit<HeldStore, "lostBy">> 
     has: (specialist) => shards.has(shardOf(specialist)),
     past,
     store: {
-      ...awaitPast(store, past, clock),
+      ...awaitPast(store, past, defined({ clock, onAwaited: options.onPastAwaited })),
       async recover(...given) {
         const recovered = await store.recover(...given);
         await noteServer(connection, options.address.schema, group.shards); // a copy is recognised again until it is recovered
@@ -303,11 +306,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** In the name of a working copy that no holder has. */
+const NO_HOLDER = 0;
+
 /** The rows of now, in a copy that takes no writes. */
 async function openForReading(options: PostgresStoreOptions): Promise<Store> {
   const { address, clock } = options;
   const connection = await prepareServer(options, sessionTimes());
-  const copy = openWorkingCopy(MEMORY);
+  const copy = openWorkingCopy(ownFile(address.localFile, NO_HOLDER));
   try {
     const group = { shards: ALL_SHARDS, holders: [], lostBy: [], isClosed: false, copiedAt: undefined };
     await loadRows(connection, { schema: address.schema, copy, group, holder: undefined, now: clock.now() });
