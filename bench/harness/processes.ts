@@ -65,8 +65,8 @@ export function shareOut(
 
 /** What a server has done so far. */
 export interface ServerUse {
-  /** Statements that wrote: each group of commits is one. Of ours alone. */
-  readonly groups: number;
+  /** Transactions that wrote. Each of ours is one statement. */
+  readonly writes: number;
   readonly cpuMs: number;
   /** Bytes of its log. */
   readonly walBytes: number;
@@ -75,19 +75,16 @@ export interface ServerUse {
 }
 
 /** Zeros without a server. */
-export async function serverUse(postgres: unknown, isOurs: boolean): Promise<ServerUse> {
-  if (typeof postgres !== "string") return { groups: 0, cpuMs: 0, walBytes: 0, storedBytes: 0 };
+export async function serverUse(postgres: unknown): Promise<ServerUse> {
+  if (typeof postgres !== "string") return { writes: 0, cpuMs: 0, walBytes: 0, storedBytes: 0 };
   const client = new Client({ connectionString: postgres });
   await client.connect();
   try {
-    const { rows } = await client.query<{ readonly wal: string; readonly stored: string }>(
-      "SELECT pg_current_wal_lsn() - '0/0' AS wal, pg_database_size(current_database()) AS stored",
+    const { rows } = await client.query<{ readonly wal: string; readonly stored: string; readonly next: string }>(
+      "SELECT pg_current_wal_lsn() - '0/0' AS wal, pg_database_size(current_database()) AS stored, pg_snapshot_xmax(pg_current_snapshot()) AS next",
     );
-    const groups = isOurs
-      ? (await client.query<{ readonly groups: string }>("SELECT sum(commits) AS groups FROM retinue.holder")).rows
-      : [];
     return {
-      groups: Number(groups[0]?.groups ?? 0),
+      writes: Number(rows[0]?.next),
       cpuMs: serverCpuMs(await serverOf(postgres)),
       walBytes: Number(rows[0]?.wal),
       storedBytes: Number(rows[0]?.stored),

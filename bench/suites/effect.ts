@@ -30,6 +30,10 @@ export interface Contender extends Needing {
   readonly specialists?: number;
   /** Each has its share of the specialists. Default 1. */
   readonly processes?: number;
+  /** Events before the clock starts. Default `WARM_UP`. */
+  readonly warmUp?: number;
+  /** Length of a measurement. Default `SECONDS_PER_RUN`. */
+  readonly seconds?: number;
 }
 
 /** In a body of 1 KB. */
@@ -83,8 +87,6 @@ const FASTER_AT_16 = 3;
 /** A process that runs for months has compiled its code: V8 compiles most of it within some thousand events. */
 const WARM_UP = 5_000;
 const WARM_UP_IN_FLIGHT = 16;
-/** The first requests of a key are those of its account and its limits. */
-const WARM_UPS_A_SPECIALIST = 2;
 /** An effect that has not come by then is lost. */
 const LATEST_MS = 20_000;
 
@@ -94,7 +96,7 @@ interface Measured {
   readonly p50: number;
   readonly p99: number;
   readonly cpuMs: number;
-  /** Statements that wrote, for an event: ours on PostgreSQL, else 0. */
+  /** Transactions of its PostgreSQL that wrote, for an event: each of ours is one statement. 0 without one. */
   readonly statements: number;
   /** Processor of its PostgreSQL, for an event; 0 without one. */
   readonly serverMs: number;
@@ -179,16 +181,15 @@ function eventsFor(contender: Contender, inFlight: number, seen: ReadonlyMap<str
   const known = (at: number): number | undefined => seen.get(keyOf(contender, at))?.[0]?.effects;
   const alone = known(1) ?? 1_000;
   const pace = known(inFlight) ?? (inFlight === 1 ? alone : (known(16) ?? alone * FASTER_AT_16));
-  return Math.round(Math.min(60_000, Math.max(2_000, pace * SECONDS_PER_RUN)) / 1_000) * 1_000;
+  return Math.round(Math.min(60_000, Math.max(2_000, pace * (contender.seconds ?? SECONDS_PER_RUN))) / 1_000) * 1_000;
 }
 
 async function measure(
-  { file, answersOnly = false, processes = 1, ...form }: Contender,
+  { file, answersOnly = false, processes = 1, warmUp = WARM_UP, ...form }: Contender,
   settings: Record<string, unknown>,
   inFlight: number,
   events: number,
 ): Promise<Measured> {
-  const warmUp = Math.max(WARM_UP, WARM_UPS_A_SPECIALIST * (form.specialists ?? SPECIALISTS));
   const total = warmUp + events;
   const sentAt = new Float64Array(total);
   const tookMs = new Float64Array(total).fill(-1);
@@ -212,7 +213,7 @@ async function measure(
     const used = await Promise.all(subjects.map((subject) => subject.usage()));
     return used.reduce((sum, usage) => sum + usage.cpuMs, 0);
   };
-  const server = () => serverUse(settings["postgres"], file === "retinue.ts");
+  const server = () => serverUse(settings["postgres"]);
   try {
     const requests = Array.from({ length: total }, (_, n) => githubRequest(n, form));
     const part = async (from: number, to: number, atOnce: number): Promise<{ ackMs: number; effectMs: number; refused: number }> => {
@@ -244,7 +245,7 @@ async function measure(
       p50: percentile(took, 50),
       p99: percentile(took, 99),
       cpuMs: (after.cpuMs - before.cpuMs) / events,
-      statements: (after.server.groups - before.server.groups) / events,
+      statements: (after.server.writes - before.server.writes) / events,
       serverMs: (after.server.cpuMs - before.server.cpuMs) / events,
       walBytes: (after.server.walBytes - before.server.walBytes) / events,
       storedBytes: (after.server.storedBytes - before.server.storedBytes) / events,

@@ -30,8 +30,6 @@ export interface CommitGroupOptions {
 const UNAWAITED_MS = 20;
 /** Prepared statements of one connection: one for each set of tables that changed together. */
 const MOST_PREPARED = 200;
-/** A column of every group: counts the statements of a holder, so that a lost answer can be read back. */
-const COUNT = "UPDATE @.holder SET commits = $1 WHERE number = $2";
 
 type Cell = Row[string];
 type PlacedRow = Record<string, Cell | string>;
@@ -48,7 +46,6 @@ export class CommitGroups {
   readonly failure: Promise<Fatal>;
   #underway: Promise<void> | undefined;
   #unawaited: Timer | undefined;
-  #count = 0;
   #closed = false;
   readonly #heard: Heard;
   #alive: Timer | undefined;
@@ -124,8 +121,8 @@ export class CommitGroups {
   }
 
   async #store(): Promise<void> {
-    const { copy, holder } = this.#options;
-    await this.#ask(this.#statement(copy.takeChanges(), [++this.#count, holder]));
+    const statement = this.#statement(this.#options.copy.takeChanges());
+    if (statement !== undefined) await this.#ask(statement);
   }
 
   #lose(cause: unknown): Fatal {
@@ -139,8 +136,8 @@ export class CommitGroups {
   }
 
   /** One statement for all tables: each part sees the rows as they were before, and all take effect together or not at all. */
-  #statement(changes: RowChanges, given: readonly unknown[]): { text: string; values: unknown[]; name?: string } {
-    const values: unknown[] = [...given];
+  #statement(changes: RowChanges): { text: string; values: unknown[]; name?: string } | undefined {
+    const values: unknown[] = [];
     const parts: string[] = [];
     for (const [table, { rows, shape }] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const written: Record<Change, PlacedRow[]> = { "+": [], "-": [], "~": [] };
@@ -153,8 +150,10 @@ export class CommitGroups {
         if (written[change].length === 0) continue;
         parts.push(`${table}${change}${values.length + 1}`);
         values.push(toJson(change === "+" ? written[change] : keysOf(shape, written[change])));
+        if (change === "~") values.push(this.#options.holder);
       }
     }
+    if (parts.length === 0) return undefined; // one commit undid the other
     return { ...this.#text(parts.join(" "), () => this.#write(changes, parts)), values };
   }
 
@@ -165,7 +164,7 @@ export class CommitGroups {
       if (shape === undefined) throw new Fatal("store_damaged", `no table is named ${table}`);
       return `w${i} AS (${(sign === "+" ? upsert : sign === "-" ? remove : removeAnywhere)(shape, number)})`;
     });
-    return `WITH counted AS (${COUNT})${written.map((one) => `, ${one}`).join("")} SELECT`.replaceAll("@", this.#options.schema);
+    return `WITH ${written.join(", ")} SELECT`.replaceAll("@", this.#options.schema);
   }
 
   #text(key: string, write: () => string): { readonly text: string; readonly name?: string } {
@@ -242,12 +241,12 @@ function remove(shape: TableShape, number: string): string {
 
 /**
  * Removes rows whose shard is not known any longer, because what they belong to is gone: from the span of their numbers in each shard of the
- * holder. The sum keeps the planner from looking for each number in each shard.
+ * holder, whose number is the next parameter. The sum keeps the planner from looking for each number in each shard.
  */
 function removeAnywhere(shape: TableShape, number: string): string {
   const [, first = "", ...rest] = columnsOf(shape).key;
   const gone = `json_populate_recordset(NULL::@.${shape.name}, $${number}::json) AS k`;
-  return `DELETE FROM @.${shape.name} AS t WHERE t.shard = ANY(ARRAY(SELECT shard FROM @.shard WHERE holder = $2))
+  return `DELETE FROM @.${shape.name} AS t WHERE t.shard = ANY(ARRAY(SELECT shard FROM @.shard WHERE holder = $${Number(number) + 1}))
     AND t.${first} BETWEEN (SELECT min(k.${first}) FROM ${gone}) AND (SELECT max(k.${first}) FROM ${gone})
     AND EXISTS (SELECT FROM ${gone} WHERE k.${first} = t.${first} + 0${rest.map((column) => ` AND k.${column} = t.${column}`).join("")})`;
 }

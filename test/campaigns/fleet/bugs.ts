@@ -28,8 +28,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a notice is sent inside the commit",
     file: "src/store/postgres/commit-groups.ts",
-    from: "return `WITH counted AS (${COUNT})",
-    to: "return `WITH told AS (SELECT pg_notify('retinue', 'look')), counted AS (${COUNT})",
+    from: "return `WITH ${written",
+    to: "return `WITH told AS (SELECT pg_notify('retinue', 'look')), ${written",
     tests: "test/store/postgres/shardable.test.ts",
   },
   {
@@ -63,8 +63,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "an event is taken before the past of its specialist is here",
     file: "src/store/postgres/past.ts",
-    from: "if (!this.#missing.has(shard)) return undefined;",
-    to: "if (shard >= 0) return undefined;",
+    from: "if (!this.lacks(specialist)) return undefined;",
+    to: "if (specialist.length > 0) return undefined;",
     tests: "test/store/postgres/past.test.ts",
   },
 ];

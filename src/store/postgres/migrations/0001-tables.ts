@@ -25,8 +25,7 @@ CREATE TABLE holder (                  -- one for each opening of shards, with t
   process bigint NOT NULL,
   backend integer NOT NULL,
   opened_at bigint NOT NULL,
-  closed_at bigint,                    -- set when everything is folded and added up: its shards need no recovery
-  commits bigint NOT NULL DEFAULT 0    -- the number of its last group
+  closed_at bigint                     -- set when everything is folded and added up: its shards need no recovery
 );
 
 CREATE TABLE shard (                   -- its last holder, and the server that it was held on
