@@ -280,6 +280,7 @@ export const ERROR_CODES = [
   "store_missing",
   "store_in_use",
   "process_silent",
+  "nobody_at_work",
   "order_incomplete",
   "store_linked",
   "store_invalid",

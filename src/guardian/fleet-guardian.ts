@@ -3,7 +3,7 @@
  * order that stops work is in the memory of every process before it is answered, or that process can store nothing more.
  */
 import type { Clock } from "../core/clock.ts";
-import { Fatal, isRetinueError, messageOf, Refused } from "../core/errors.ts";
+import { Fatal, isRetinueError, messageOf, Refused, Retryable, type RetinueError } from "../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../core/json.ts";
 import type { Handle } from "../core/ids.ts";
 import { asHandle } from "../core/ids.ts";
@@ -11,13 +11,15 @@ import { SECOND } from "../core/units.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import { LISTED } from "../runtime/fleet-news.ts";
 import type { LaunchedFleet } from "../runtime/launch-fleet.ts";
+import type { StopOrder } from "../runtime/orders-meanwhile.ts";
 import type { Caller } from "../store/orders.ts";
 import type { FleetProcess, Membership } from "../store/postgres/membership.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
-import { joinGuardians } from "./join-guardians.ts";
+import { movingGuardian } from "./moving-guardian.ts";
+import { joinGuardians, nobodyAtWork } from "./join-guardians.ts";
 import type { OrderResult } from "./wake-waiting.ts";
 import { describeError, errorFrom, isRequestName, performRequest, remoteGuardian } from "./remote-guardian.ts";
 
@@ -30,74 +32,87 @@ const STOPS: ReadonlySet<string> = new Set(["halt", "pause"]);
 /** The fleet as a member of it sees it. */
 export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardian {
   const { fleet } = launched;
-  const clock = launched.runtime.parts.clock;
   const parts = async (): Promise<readonly GuardianPart[]> => {
     await fleet.look();
-    const { membership } = fleet;
-    return [...ownParts(launched, caller), ...(membership === undefined ? [] : othersOf(membership, fleet.others(), caller))];
+    const { session } = fleet;
+    return [...ownParts(launched, caller), ...(session === undefined ? [] : othersOf(session, fleet.others(), caller))];
   };
-  return overParts(parts, {
-    clock,
-    keep: async (kind, scope, reason, now) => {
-      const isKnown = scope === EVERYONE || launched.roster.definitions.some(({ specialist }) => specialist.handle === scope);
-      if (isKnown) await fleet.membership?.keepStop(kind, scope, reason, now);
+  return movingGuardian({
+    parts,
+    clock: launched.runtime.parts.clock,
+    whyNobody: () => nobodyWorks(fleet.trouble),
+    isKnown: async (handle) =>
+      launched.roster.definitions.some(({ specialist }) => specialist.handle === handle) ||
+      (await fleet.session?.knows(asHandle(handle))) === true,
+    async keep(order) {
+      fleet.note(order);
+      const unreached = await keepOrder(fleet.session, order);
+      if (unreached === undefined) return undefined;
+      if (order.kind !== "halt") throw unreached;
+      if (order.stop === undefined) fleet.release(order.scope);
+      else fleet.hold({ scope: order.scope, reason: order.stop.reason, since: order.stop.at });
+      return {
+        message: `the halt is not kept: ${unreached.message}`,
+        hint: `it holds in process ${process.pid}, which stores it once the server answers; the other processes send nothing until then: give it again as soon as retinue fleet shows them`,
+      };
     },
   });
 }
 
 /** The fleet as a command sees it that is no member. */
 export function guardianOfProcesses(membership: Membership, clock: Clock, caller: Caller): Guardian {
-  const parts = async (): Promise<readonly GuardianPart[]> => othersOf(membership, (await membership.look()).processes, caller);
-  return overParts(parts, {
+  return movingGuardian({
+    parts: async () => othersOf(membership, (await membership.look()).processes, caller),
     clock,
-    keep: (kind, scope, reason, now) => (scope === EVERYONE ? membership.keepStop(kind, scope, reason, now) : Promise.resolve()),
+    whyNobody: nobodyAtWork,
+    isKnown: (handle) => membership.knows(asHandle(handle)),
+    async keep(order) {
+      const unreached = await keepOrder(membership, order);
+      if (unreached !== undefined) throw unreached;
+      return undefined;
+    },
   });
 }
 
-interface Keeping {
-  readonly clock: Clock;
-  /** Stores a stop for the stores that are being opened now. */
-  readonly keep: (kind: "halt" | "pause", scope: string, reason: string, now: number) => Promise<void>;
+/** Stores the stop, or ends a stored one, for whoever takes the specialists later. Returns the error if the server cannot be asked. */
+async function keepOrder(session: Membership | undefined, { kind, scope, stop }: StopOrder): Promise<Error | undefined> {
+  try {
+    if (session === undefined) return nobodyWorks("this process has no session on it");
+    if (stop === undefined) await session.dropStop(kind, scope);
+    else await session.keepStop(kind, scope, stop.reason, stop.at);
+    return undefined;
+  } catch (error) {
+    return isRetinueError(error) ? error : new Retryable("store_connection_lost", messageOf(error), { cause: error });
+  }
 }
 
-function overParts(parts: () => Promise<readonly GuardianPart[]>, { clock, keep }: Keeping): Guardian {
-  const joined = joinGuardians(parts);
-  return {
-    ...joined,
-    async status(query) {
-      const [known, silent]: [GuardianPart[], string[]] = [[], []];
-      await Promise.all(
-        (await parts()).map(async (part) => {
-          try {
-            const snapshot = await part.guardian.status({});
-            known.push({ ...part, guardian: { ...part.guardian, status: () => Promise.resolve(snapshot) } });
-          } catch (error) {
-            silent.push(`${part.name} (${messageOf(error)})`);
-          }
-        }),
-      );
-      if (known.length === 0) throw new Fatal("nothing_found", `no process answers: ${silent.join("; ")}`);
-      const snapshot = await joinGuardians(() => Promise.resolve(known)).status(query);
-      return silent.length === 0 ? snapshot : { ...snapshot, unseen: silent.join("; ") };
-    },
-    async halt(query) {
-      await keep("halt", query.handle ?? EVERYONE, query.reason ?? "the Guardian ordered it", clock.now());
-      return joined.halt(query);
-    },
-    async pause(query) {
-      await keep("pause", query.handle ?? EVERYONE, query.reason ?? "the Guardian paused it", clock.now());
-      return joined.pause(query);
-    },
-  };
+/** The error where nobody is at work. `trouble`: the reason why the server of the store cannot be used. */
+function nobodyWorks(trouble: string | undefined): RetinueError {
+  if (trouble === undefined) return nobodyAtWork();
+  return new Retryable("store_connection_lost", `the server of the store cannot be used: ${trouble}`, {
+    hint: "nothing is sent meanwhile; the processes try again each second, and retinue fleet shows when they are back",
+  });
 }
 
-/** The stores of this process. */
+/** The stores of this process, also those that begin or end: their writes may be under way. */
 function ownParts({ fleet, runtime, baseUrl }: LaunchedFleet, caller: Caller): readonly GuardianPart[] {
   const { clock } = runtime.parts;
-  return fleet.parts.map((part) => ({
-    name: `the process ${process.pid}`,
-    guardian: createGuardian({ store: part.store, clock, caller, live: { runtime: part.runtime, startedAt: part.startedAt, baseUrl } }),
-  }));
+  return fleet.allParts.map((part) => {
+    const live = { runtime: part.runtime, startedAt: part.startedAt, baseUrl };
+    const guardian = createGuardian({ store: part.store, clock, caller, live });
+    return { name: `the process ${process.pid}`, guardian: untilGone(guardian, () => fleet.allParts.includes(part)) };
+  });
+}
+
+/** A store that ends while it is asked knows nothing of a thing: whoever takes its shards does. */
+function untilGone(guardian: Guardian, isHere: () => boolean): Guardian {
+  return remoteGuardian(async (name, query) => {
+    try {
+      return await performRequest(guardian, name, query);
+    } catch (error) {
+      throw isHere() ? error : new Refused("nothing_found", "its specialists have just gone to another process", { cause: error });
+    }
+  });
 }
 
 function othersOf(membership: Membership, processes: readonly FleetProcess[], caller: Caller): readonly GuardianPart[] {
@@ -165,13 +180,35 @@ async function perform(launched: LaunchedFleet, request: JsonObject): Promise<un
     return { message: "it gives its specialists to the others" };
   }
   if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);
-  await fleet.settled(); // a store that is being opened may have read the stops already
+  const order = orderOf(name, query, launched.runtime.parts.clock.now());
+  if (order === undefined) await fleet.settled();
+  else fleet.note(order); // a store that is being opened may have read the stops already
   const caller = { who: textIn(request, "by") ?? "someone", from: request["from"] === "console" ? "console" : "command" } as const;
   return performRequest(
-    joinGuardians(() => Promise.resolve(ownParts(launched, caller))),
+    joinGuardians(
+      () => Promise.resolve(ownParts(launched, caller)),
+      () => nobodyWorks(fleet.trouble),
+    ),
     name,
     query,
   );
+}
+
+/** The order to stop or to go on that such a request is. */
+function orderOf(name: string, query: JsonObject, at: number): StopOrder | undefined {
+  const scope = textIn(query, "handle") ?? EVERYONE;
+  const stop = { reason: textIn(query, "reason") ?? "the Guardian ordered it", at };
+  switch (name) {
+    case "halt":
+    case "pause":
+      return { kind: name, scope, stop };
+    case "lift":
+      return { kind: "halt", scope };
+    case "resume":
+      return { kind: "pause", scope };
+    default:
+      return undefined;
+  }
 }
 
 function textIn(object: JsonObject, name: string): string | undefined {

@@ -48,7 +48,7 @@ export function createControls(context: GuardianContext): Controls {
       return note(`${handle ?? "everyone"} is paused: jobs already taken are still delivered, no new work begins`, reason);
     },
     async resume({ handle }) {
-      const was = await store.lift("pause", await known(context, handle));
+      const was = await store.lift("pause", await stopped(context, "pauses", handle));
       wakeAll(context, "resume");
       return note(await endOf(context, "pauses", handle, was));
     },
@@ -64,7 +64,7 @@ export function createControls(context: GuardianContext): Controls {
       return defined({ message, inFlight, notKept });
     },
     async lift({ handle }) {
-      const scope = await known(context, handle);
+      const scope = await stopped(context, "halts", handle);
       const wasUnkept = context.parts?.unkeptHalts.all().some((halt) => halt.scope === scope) === true;
       const was = (await store.lift("halt", scope)) || wasUnkept;
       context.parts?.unkeptHalts.release(scope);
@@ -133,6 +133,12 @@ export async function known({ store, running }: GuardianContext, handle: string 
   throw new Misconfigured("specialist_unknown", `there is no specialist "${handle}"`, {
     expected: handles.size === 0 ? "a handle that has run here" : `one of ${[...handles].join(", ")}`,
   });
+}
+
+/** The scope of a stop that is to end. One in force may be of a specialist that runs elsewhere. */
+async function stopped(context: GuardianContext, which: keyof typeof ENDS, handle: string | undefined): Promise<string> {
+  const inForce = (await context.store.stops())[which];
+  return inForce.some(({ scope }) => scope === handle) ? (handle ?? EVERYONE) : known(context, handle);
 }
 
 const ENDS = {

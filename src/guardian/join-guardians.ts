@@ -15,18 +15,30 @@ import type { UsageHour } from "../store/usage-hours.ts";
 type Parts = readonly GuardianPart[];
 
 /** Codes by which a part says that it knows nothing of a thing: another one may. */
-const NOT_MINE: ReadonlySet<AnyCode> = new Set<AnyCode>(["nothing_found", "nothing_parked", "specialist_unknown", "not_running"]);
+const NOT_MINE: ReadonlySet<AnyCode> = new Set<AnyCode>([
+  "nothing_found",
+  "nothing_parked",
+  "specialist_unknown",
+  "not_running",
+  "nobody_at_work",
+]);
 
-/** `parts` is asked on each call: parts come and go. With one part, every call is its own. */
-export function joinGuardians(parts: () => Promise<Parts>): Guardian {
+/** `parts` is asked on each call: parts come and go. With one part, every call is its own. `whyNobody` is thrown where there is none. */
+export function joinGuardians(parts: () => Promise<Parts>, whyNobody: () => RetinueError = nobodyAtWork): Guardian {
   const over: Over = (alone, joined) => async (query) => {
     const all = await parts();
     const [only] = all;
-    if (only === undefined)
-      throw new Retryable("store_in_use", "no specialist is at work in any process now", { hint: "retinue fleet shows the processes" });
+    if (only === undefined) throw whyNobody();
     return all.length === 1 ? alone(only.guardian, query) : joined(all, query);
   };
   return { ...joinLists(over), ...joinAnswers(over), ...joinOrdersGiven(over) };
+}
+
+/** The error of a question that nobody can answer. */
+export function nobodyAtWork(): RetinueError {
+  return new Retryable("nobody_at_work", "no specialist is at work in any process now", {
+    hint: "retinue fleet shows the processes; one that was drained takes specialists again once it is started anew",
+  });
 }
 
 /** A method over all parts: asked of the only one, or joined. */
@@ -104,16 +116,25 @@ function joinAnswers(over: Over): Omit<Guardian, Lists | Stopping> {
   };
 }
 
+/** The answer of one that had no such stop. */
+const NOTHING_TO_END = / was not (halted|paused)/;
+
 /** Orders to all of them. */
 function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
   const each = <Query, Result extends OrderResult>(give: (guardian: Guardian, query: Query) => Promise<Result>) =>
     over(give, async (all, query) => firstOf(await fromEach(all, (guardian) => give(guardian, query))));
+  /** A stop of one specialist may be in force in several, or in one alone. */
+  const ended = <Query>(give: (guardian: Guardian, query: Query) => Promise<OrderResult>) =>
+    over(give, async (all, query) => {
+      const results = await fromEach(all, (guardian) => give(guardian, query));
+      return results.find(({ message }) => !NOTHING_TO_END.test(message)) ?? firstOf(results);
+    });
   return {
     // A name may be that of an operation, whose breaker is open in several.
     retry: each((guardian, query) => guardian.retry(query)),
     pause: each((guardian, query) => guardian.pause(query)),
-    resume: each((guardian, query) => guardian.resume(query)),
-    lift: each((guardian, query) => guardian.lift(query)),
+    resume: ended((guardian, query) => guardian.resume(query)),
+    lift: ended((guardian, query) => guardian.lift(query)),
     unfreeze: each((guardian, query) => guardian.unfreeze(query)),
     halt: over(
       (guardian, query) => guardian.halt(query),

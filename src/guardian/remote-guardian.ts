@@ -15,7 +15,7 @@ import {
 import type { JsonObject } from "../core/json.ts";
 import type { Guardian } from "./guardian.ts";
 
-type RequestName = keyof Guardian;
+export type RequestName = keyof Guardian;
 
 /** Each question and order of the Guardian: a command that is missing here does not compile. */
 const REQUESTS: { readonly [name in RequestName]: true } = {
@@ -48,8 +48,8 @@ export function isRequestName(name: string): name is RequestName {
 }
 
 /** Both ends use one protocol: messages have the shape that was sent. */
-export function performRequest(guardian: Guardian, name: RequestName, query: JsonObject): Promise<unknown> {
-  const perform = guardian[name] as (query: JsonObject) => Promise<unknown>;
+export function performRequest(guardian: Guardian, name: RequestName, query: object): Promise<unknown> {
+  const perform = guardian[name] as (query: object) => Promise<unknown>;
   return perform(query);
 }
 
@@ -61,8 +61,8 @@ export function describeError(error: unknown): object {
 }
 
 /** Both ends use one protocol, so an answer has the shape its request defines. */
-export function remoteGuardian(ask: (name: string, query: object) => Promise<unknown>): Guardian {
-  const names = Object.keys(REQUESTS);
+export function remoteGuardian(ask: (name: RequestName, query: object) => Promise<unknown>): Guardian {
+  const names = Object.keys(REQUESTS) as readonly RequestName[];
   return Object.fromEntries(names.map((name) => [name, (query: object) => ask(name, query)])) as { readonly [name in RequestName]: never };
 }
 

@@ -16,6 +16,7 @@ import type { ServerTime } from "../store/postgres/server-time.ts";
 import type { Recovered } from "../store/store.ts";
 import { chooseShards, chooseToGive, chooseToJoin, fairShare, neededBefore } from "./fair-share.ts";
 import { runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
+import { OrdersMeanwhile, type StopOrder } from "./orders-meanwhile.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { SilentProcesses } from "./silent-processes.ts";
 import { Takers } from "./takers.ts";
@@ -73,6 +74,7 @@ export class Fleet {
   readonly #ending = new Map<Part, Promise<void>>();
   readonly #stopping = new AbortController();
   #membership: Membership | undefined;
+  #leaving: Membership | undefined;
   #view: FleetView = { processes: [], free: [], serverNow: 0 };
   #wake = new AbortController();
   #members = "";
@@ -81,6 +83,9 @@ export class Fleet {
   /** The last look found nothing to give or to take. */
   #isAtRest = false;
   readonly #takers = new Takers();
+  readonly #meanwhile = new OrdersMeanwhile();
+  /** The part whose work begins now. */
+  #beginning: Part | undefined;
   #opening: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
   #isDraining = false;
@@ -100,12 +105,37 @@ export class Fleet {
     return [...this.#parts].filter((part) => !this.#ending.has(part));
   }
 
+  /** Those that work, begin or end: an order that stops work concerns all of them. */
+  get allParts(): readonly Part[] {
+    return [...this.#parts, ...(this.#beginning === undefined ? [] : [this.#beginning])];
+  }
+
+  /** An order that a store must obey that is being opened. */
+  note(order: StopOrder): void {
+    this.#meanwhile.note(order);
+  }
+
+  /** Keeps a halt in memory, because the server does not answer. It is stored before this process takes anything. */
+  hold(halt: Stop): void {
+    this.#unkept = [...this.#unkept.filter(({ scope }) => scope !== halt.scope), halt];
+  }
+
+  /** Forgets such a halt. */
+  release(scope: string): void {
+    this.#unkept = this.#unkept.filter((halt) => halt.scope !== scope);
+  }
+
   get view(): FleetView {
     return this.#view;
   }
 
   get membership(): Membership | undefined {
     return this.#membership;
+  }
+
+  /** The session of this process on the server, also while it ends. */
+  get session(): Membership | undefined {
+    return this.#membership ?? this.#leaving;
   }
 
   /** The reason why the last look at the server failed; undefined after one that succeeded. */
@@ -174,9 +204,11 @@ export class Fleet {
     await this.settled();
     const membership = this.#membership;
     this.#membership = undefined;
+    this.#leaving = membership;
     await membership?.drains().catch(() => undefined);
     await Promise.all([...this.#parts].map((part) => this.#end(part)));
     await membership?.notify().catch(() => undefined); // they look anyway
+    this.#leaving = undefined;
     await membership?.close();
   }
 
@@ -323,6 +355,7 @@ export class Fleet {
       return await opening;
     } finally {
       this.#opening = undefined;
+      this.#meanwhile.end();
     }
   }
 
@@ -333,6 +366,7 @@ export class Fleet {
     this.#unkept = [];
     let lost: Fatal | undefined;
     let part: Part | undefined;
+    this.#meanwhile.begin();
     const held = await openShards({
       address,
       shards,
@@ -361,6 +395,8 @@ export class Fleet {
       });
       part = { ...held, runtime, startedAt: clock.now(), silent };
       await onPart(part);
+      this.#beginning = part;
+      await this.#meanwhile.applyTo(held.store, (handle) => held.has(handle));
       const recovered = await runtime.start();
       if (lost !== undefined) throw lost;
       this.#parts.add(part);
@@ -370,6 +406,8 @@ export class Fleet {
       await part?.runtime.stop();
       await held.store.close().catch(() => undefined); // the first error is the one to report
       throw error;
+    } finally {
+      this.#beginning = undefined;
     }
   }
 

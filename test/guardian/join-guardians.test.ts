@@ -72,5 +72,5 @@ test("with one part every call is its own, and without any it says so", async ()
   await one.parked("e1", "a note");
   expect((await whole.status({})).parked).toHaveLength(1);
   const none = joinGuardians(() => Promise.resolve([]));
-  await expect(none.status({})).rejects.toMatchObject({ code: "store_in_use" });
+  await expect(none.status({})).rejects.toMatchObject({ code: "nobody_at_work" });
 });

@@ -267,6 +267,18 @@ export class Membership {
     );
   }
 
+  /** Ends a kept stop. False if there was none. */
+  async dropStop(kind: "halt" | "pause", scope: string): Promise<boolean> {
+    const rows = await this.#query("DELETE FROM @.stop WHERE kind = $1 AND scope = $2 RETURNING scope", [kind, scope]);
+    return rows.length > 0;
+  }
+
+  /** True if a process that has joined can run the specialist. */
+  async knows(specialist: Handle): Promise<boolean> {
+    const rows = await this.#query("SELECT FROM @.process WHERE $1 = ANY(handles) LIMIT 1", [specialist]);
+    return rows.length > 0;
+  }
+
   /** Rows that concern no specialist, as those of the console and of the alerts. */
   async networkState(): Promise<readonly NetworkStateRow[]> {
     const rows = await this.#query("SELECT kind, name, data FROM @.standing ORDER BY kind, name", []);

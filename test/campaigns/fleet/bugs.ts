@@ -67,4 +67,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     to: "if (specialist.length > 0) return undefined;",
     tests: "test/store/postgres/past.test.ts",
   },
+  {
+    name: "a store that is being opened is told of no halt",
+    file: "src/runtime/orders-meanwhile.ts",
+    from: "this.#given?.push(order);",
+    to: "void order;",
+    tests: "test/guardian/stops-while-moving.test.ts",
+  },
 ];

@@ -1,0 +1,112 @@
+/**
+ * The Guardian over parts that come and go, as shards move from process to process: an order that stops work is kept first, so that it holds
+ * for whoever takes a specialist later, and then given to all. Who has gone meanwhile is no failure.
+ */
+import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
+import type { AnyCode } from "../core/error-codes.ts";
+import { isRetinueError, messageOf, Retryable, type RetinueError } from "../core/errors.ts";
+import { EVERYONE } from "../limits/verdict.ts";
+import type { StopOrder } from "../runtime/orders-meanwhile.ts";
+import type { GuardianPart } from "./guardian-part.ts";
+import type { Empty, Guardian } from "./guardian.ts";
+import type { HaltResult } from "./halt-and-pause.ts";
+import { joinGuardians } from "./join-guardians.ts";
+import { performRequest, remoteGuardian } from "./remote-guardian.ts";
+import type { Snapshot } from "./status.ts";
+import type { OrderResult } from "./wake-waiting.ts";
+
+export interface MovingOptions {
+  readonly parts: () => Promise<readonly GuardianPart[]>;
+  readonly clock: Clock;
+  readonly whyNobody: () => RetinueError;
+  /** True if a process has a definition of the specialist. */
+  readonly isKnown: (handle: string) => Promise<boolean>;
+  /** Keeps a stop, or its end, for the stores that are opened from now on. Returns the reason if it is kept in memory alone. */
+  readonly keep: (order: StopOrder) => Promise<HaltResult["notKept"]>;
+}
+
+/** The Guardian over parts that come and go: its stops hold for all of them, also if nobody is at work. */
+export function movingGuardian({ parts, clock, whyNobody, isKnown, keep }: MovingOptions): Guardian {
+  const joined = joinGuardians(parts, whyNobody);
+  /** An order to stop, or to go on: kept first, then given to all. */
+  const give = async <Result extends OrderResult>(
+    order: Omit<StopOrder, "scope">,
+    handle: string | undefined,
+    toAll: () => Promise<Result>,
+  ): Promise<Result | (OrderResult & Pick<HaltResult, "notKept">)> => {
+    if (handle !== undefined && !(await isKnown(handle))) return toAll(); // whoever has run it before has it, or says that nobody knows it
+    const notKept = await keep({ ...order, scope: handle ?? EVERYONE });
+    try {
+      const result = await toAll();
+      return notKept === undefined ? result : { ...result, notKept };
+    } catch (error) {
+      if (!isRetinueError(error) || !UNANSWERED.has(error.code)) throw error;
+      return defined({ message: `${keptText(order, handle)}; ${error.message}`, notKept });
+    }
+  };
+  const stop = (reason: string): NonNullable<StopOrder["stop"]> => ({ reason, at: clock.now() });
+  const all: Guardian = {
+    ...joined,
+    status: (query) => statusOf(parts, query, whyNobody),
+    halt: async (query) => {
+      const order = { kind: "halt", stop: stop(query.reason ?? "the Guardian ordered it") } as const;
+      return { inFlight: [], ...(await give(order, query.handle, () => joined.halt(query))) };
+    },
+    pause: (query) =>
+      give({ kind: "pause", stop: stop(query.reason ?? "the Guardian paused it") }, query.handle, () => joined.pause(query)),
+    lift: (query) => give({ kind: "halt" }, query.handle, () => joined.lift(query)),
+    resume: (query) => give({ kind: "pause" }, query.handle, () => joined.resume(query)),
+  };
+  return sayingWhoMoves(all, isKnown);
+}
+
+/** Codes of an order that nobody at work could be given: it is kept all the same. */
+const UNANSWERED: ReadonlySet<AnyCode> = new Set<AnyCode>(["nobody_at_work", "store_connection_lost", "specialist_unknown"]);
+
+function keptText({ kind, stop }: Omit<StopOrder, "scope">, handle: string | undefined): string {
+  const who = handle ?? "everyone";
+  const state = kind === "halt" ? "halted" : "paused";
+  return stop === undefined ? `${who} is ${state} no longer` : `${who} is ${state}`;
+}
+
+/** A specialist that nobody has at this moment is not unknown: another process may be taking it over. */
+function sayingWhoMoves(guardian: Guardian, isKnown: MovingOptions["isKnown"]): Guardian {
+  return remoteGuardian(async (name, query: { readonly handle?: unknown }) => {
+    try {
+      return await performRequest(guardian, name, query);
+    } catch (error) {
+      const { handle } = query;
+      if (!isRetinueError(error) || error.code !== "specialist_unknown" || typeof handle !== "string" || !(await isKnown(handle)))
+        throw error;
+      throw new Retryable("nobody_at_work", `no process has ${handle} now`, {
+        hint: "ask again in a moment, if another is taking it over; retinue fleet shows the processes",
+        cause: error,
+      });
+    }
+  });
+}
+
+async function statusOf(parts: MovingOptions["parts"], query: Empty, whyNobody: () => RetinueError): Promise<Snapshot> {
+  const [known, silent]: [GuardianPart[], string[]] = [[], []];
+  await Promise.all(
+    (await parts()).map(async (part) => {
+      try {
+        const snapshot = await part.guardian.status({});
+        known.push({ ...part, guardian: { ...part.guardian, status: () => Promise.resolve(snapshot) } });
+      } catch (error) {
+        if (!isGone(error)) silent.push(`${part.name} (${messageOf(error)})`);
+      }
+    }),
+  );
+  if (known.length === 0 && silent.length === 0) throw whyNobody();
+  if (known.length === 0)
+    throw new Retryable("process_silent", `no process answers: ${silent.join("; ")}`, { hint: "retinue fleet shows the processes" });
+  const snapshot = await joinGuardians(() => Promise.resolve(known), whyNobody).status(query);
+  return silent.length === 0 ? snapshot : { ...snapshot, unseen: silent.join("; ") };
+}
+
+/** True for the answer of a part that has gone to another process, or of a process that has none. */
+function isGone(error: unknown): boolean {
+  return isRetinueError(error) && (error.code === "nothing_found" || error.code === "nobody_at_work");
+}

@@ -1,0 +1,159 @@
+/** Stops of a fleet whose shards move: a halt holds for stores that are being opened, lists what those write that end, and its end is one. */
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
+import { inProcess } from "../harness/cli.ts";
+import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
+import { openGate } from "../harness/gated-network.ts";
+import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+
+let server: PostgresServer;
+beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
+afterAll(() => server.stop());
+
+async function open(context: TestContext, specialists: number) {
+  const store = await server.database();
+  const database = new URL(store).pathname.slice(1);
+  const lab = await fleetLab(context, { store, specialists });
+  const query = (sql: string) => server.run(sql, database);
+  return {
+    lab,
+    query,
+    /** Gives an order in the folder of a process, whose socket takes it. */
+    order: (root: string, ...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: root }),
+    /** Holds up every store that is being opened. Returns the end of that. */
+    async holdOpenings(): Promise<() => Promise<void>> {
+      const client = new Client({ connectionString: store });
+      await client.connect();
+      await client.query("BEGIN; LOCK TABLE retinue.placement IN ACCESS EXCLUSIVE MODE");
+      return async () => {
+        await client.query("COMMIT");
+        await client.end();
+      };
+    },
+    async openingWaits(): Promise<void> {
+      const waiting =
+        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%placement%' AND datname = current_database()";
+      await expect.poll(() => query(waiting), { timeout: 15_000 }).not.toEqual([]);
+    },
+    shares: async (counts: readonly number[]): Promise<void> => {
+      const seen = async (): Promise<readonly number[]> =>
+        JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map(({ shards }: { shards: number }) => shards);
+      await expect.poll(seen, { timeout: 20_000 }).toEqual(counts);
+    },
+  };
+}
+
+const repliesTo = ({ network }: FleetLab, post: string): number =>
+  network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === post).length;
+
+test("a halt that is given while a process opens shards holds for these, and its end too", { timeout: 120_000 }, async (context) => {
+  const { lab, order, holdOpenings, openingWaits, shares } = await open(context, 12);
+  const [one, two] = [lab.run(), lab.run()];
+  await shares([512, 512]);
+  await lab.answered(await lab.news("one"), 30_000);
+  const release = await holdOpenings();
+  two.kill("SIGTERM");
+  await two.ended;
+  await openingWaits();
+  const halted = await order(one.root, "halt", "--reason", "stop now");
+  expect([halted.code, halted.stdout]).toEqual([0, expect.stringContaining("halted: no specialist writes")]);
+  await release();
+  await shares([1_024]);
+  const late = await lab.news("after the halt");
+  await expect.poll(async () => (await lab.ask("status", "--json")).stdout, { timeout: 20_000 }).toContain('"rule":"halted"');
+  expect(repliesTo(lab, late)).toBe(0);
+  const lifted = await order(one.root, "halt", "--lift");
+  expect([lifted.code, lifted.stdout]).toEqual([0, expect.stringContaining("everyone may write again")]);
+  await lab.answered(late, 60_000);
+});
+
+test("the stop of one specialist ends everywhere, also in a process that joined meanwhile", { timeout: 120_000 }, async (context) => {
+  const { lab, query, shares } = await open(context, 8);
+  lab.run();
+  await shares([1_024]);
+  await lab.answered(await lab.news("one"), 30_000);
+  for (const [stop, goOn] of [
+    [
+      ["halt", "s3"],
+      ["halt", "s3", "--lift"],
+    ],
+    [
+      ["pause", "s3"],
+      ["resume", "s3"],
+    ],
+  ] as const) {
+    expect(await lab.ask(...stop)).toMatchObject({ code: 0 });
+    const joined = lab.run();
+    await shares([512, 512]);
+    const ended = await lab.ask(...goOn);
+    expect([ended.code, ended.stdout]).toEqual([0, expect.not.stringContaining("was not")]);
+    const { halts, pauses } = JSON.parse((await lab.ask("status", "--json")).stdout) as { readonly halts: []; readonly pauses: [] };
+    expect([halts, pauses, await query("SELECT * FROM retinue.stop")]).toEqual([[], [], []]);
+    joined.kill("SIGTERM");
+    await joined.ended;
+    await shares([1_024]);
+  }
+});
+
+test("a halt where nobody is at work is kept and said, and lifted", { timeout: 120_000 }, async (context) => {
+  const { lab, order, query, shares } = await open(context, 4);
+  const one = lab.run();
+  await shares([1_024]);
+  const [process] = JSON.parse((await lab.ask("fleet", "--json")).stdout).processes as readonly { readonly name: string }[];
+  expect(await lab.ask("fleet", "drain", process?.name ?? "")).toMatchObject({ code: 0 });
+  await shares([0]);
+  const status = await order(one.root, "status");
+  expect([status.code, status.stderr]).toEqual([1, expect.stringContaining("no specialist is at work in any process now")]);
+  const halted = await order(one.root, "halt", "--reason", "all drained");
+  expect([halted.code, halted.stdout]).toEqual([0, expect.stringContaining("everyone is halted; no specialist is at work")]);
+  expect(await query("SELECT kind, scope, reason FROM retinue.stop")).toEqual([{ kind: "halt", scope: "*", reason: "all drained" }]);
+  const two = lab.run();
+  await shares([0, 1_024]);
+  const post = await lab.news("while halted");
+  await expect.poll(async () => (await lab.ask("status", "--json")).stdout, { timeout: 20_000 }).toContain('"rule":"halted"');
+  expect(repliesTo(lab, post)).toBe(0);
+  two.kill("SIGTERM");
+  await two.ended;
+  expect((await order(one.root, "halt", "--lift")).stdout).toContain("everyone is halted no longer");
+  expect(await query("SELECT FROM retinue.stop")).toEqual([]);
+});
+
+test("a halt during a hand-over is answered, and lists what is at the network", { timeout: 120_000 }, async (context) => {
+  const { lab, order, shares } = await open(context, 6);
+  const gate = await openGate(lab.network);
+  context.onTestFinished(() => gate.close());
+  const one = lab.run({ args: ["--base-url", gate.baseUrl] });
+  await shares([1_024]);
+  await lab.answered(await lab.news("one"), 30_000);
+  gate.hold(() => "forever");
+  await lab.news("two");
+  await gate.until(() => gate.stuck >= 2);
+  one.kill("SIGTERM");
+  await expect.poll(async () => (await lab.ask("fleet", "--json")).stdout, { timeout: 15_000 }).toContain('"draining":true');
+  const { length: before } = gate.came;
+  const halted = JSON.parse((await order(one.root, "halt", "--json")).stdout) as {
+    readonly ok: boolean;
+    readonly inFlight: readonly object[];
+  };
+  expect([halted.ok, halted.inFlight.length]).toEqual([true, before - 6]);
+  gate.open();
+  await one.ended;
+  expect(gate.came.length).toBe(before);
+});
+
+test("without the server nothing is said to be well, and a halt says that it is not kept", { timeout: 120_000 }, async (context) => {
+  const lost = await startPostgres({ major: 18 });
+  const store = await lost.database();
+  const lab = await fleetLab(context, { store, specialists: 4 });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"), 30_000);
+  const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
+  await lost.stop();
+  await expect.poll(async () => (await order("status")).stderr, { timeout: 20_000 }).toContain("the server of the store cannot be used");
+  for (const words of [["status"], ["why", "s1"], ["log"], ["pause", "s1"]]) {
+    const said = await order(...words);
+    expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("nothing is sent meanwhile")]);
+  }
+  const halted = await order("halt", "--reason", "no server");
+  expect([halted.code, `${halted.stdout}${halted.stderr}`]).toEqual([1, expect.stringContaining("the halt is not kept")]);
+});
