@@ -2,7 +2,7 @@
  * The Guardian's interface over a fleet: over the stores of this process, and over those of the others by requests through the server. An
  * order that stops work is in the memory of every process before it is answered, or that process can store nothing more.
  */
-import type { Clock } from "../core/clock.ts";
+import { sleep, type Clock } from "../core/clock.ts";
 import { Fatal, isRetinueError, messageOf, Refused, Retryable, type RetinueError } from "../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../core/json.ts";
 import type { Handle } from "../core/ids.ts";
@@ -26,6 +26,9 @@ import { describeError, errorFrom, isRequestName, performRequest, remoteGuardian
 /** Time for another process to answer; an order that stops work has less, and then ends its sessions. */
 const ANSWER_MS = 10 * SECOND;
 const STOP_MS = 0.8 * SECOND;
+/** A delivery waits so long for a specialist that changes hands, and then comes again. */
+const MOVED_MS = 4 * SECOND;
+const MOVED_LOOK_MS = SECOND / 4;
 /** Requests that must reach every process. */
 const STOPS: ReadonlySet<string> = new Set(["halt", "pause"]);
 
@@ -221,12 +224,17 @@ export async function passOn({ fleet, runtime }: LaunchedFleet, handle: Handle, 
   const { headers, body, token } = raw;
   try {
     const { membership } = fleet;
+    const { clock } = runtime.parts;
     const shard = membership === undefined ? undefined : await membership.shardOf(handle);
     const ownerNow = (): FleetProcess | undefined => fleet.others().find(({ shards }) => shard !== undefined && shards.includes(shard));
     let owner = ownerNow();
-    if (owner === undefined) {
-      await fleet.look(); // it may have changed hands
+    if (owner === undefined) await fleet.look();
+    // It may be changing hands; this process looks anyhow.
+    for (const until = clock.monotonic() + MOVED_MS; ; await sleep(clock, MOVED_LOOK_MS)) {
       owner = ownerNow();
+      if (owner !== undefined || clock.monotonic() >= until) break;
+      const taken = await runtime.accept(handle, raw);
+      if (taken !== undefined) return taken;
     }
     if (membership === undefined || owner === undefined) return (await runtime.accept(handle, raw)) ?? COME_BACK;
     const delivery = { handle, headers, body: Buffer.from(body).toString("base64"), ...(token === undefined ? {} : { token }) };

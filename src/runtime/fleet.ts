@@ -55,7 +55,7 @@ const SETTLE_MS = 1.5 * SECOND;
 /** A process has few stores: each is a working copy and a connection. */
 const MOST_PARTS = 4;
 const AGAIN_MS = SECOND;
-/** Between looks just after a process came, went or began to drain. */
+/** Between looks just after a process came, went or began to drain, or shards became free. */
 const UNSETTLED_MS = SECOND / 4;
 /** A look at all locks, although no session has come or gone. */
 const LOOKED_ANYWAY_MS = 10 * SECOND;
@@ -262,7 +262,7 @@ export class Fleet {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const wake = this.#wake.signal;
-      await sleep(clock, this.#isSettled() ? SECOND : UNSETTLED_MS, wake);
+      await sleep(clock, this.#isSettled() && !this.#takers.areAwaited(clock.monotonic()) ? SECOND : UNSETTLED_MS, wake);
       const isTold = wake.aborted;
       this.#wake = new AbortController();
       if (signal.aborted) return;

@@ -3,7 +3,9 @@ import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 
 /** Shards that are free for this long are left by whoever should take them. */
-const LEFT_MS = 1.5 * SECOND;
+const LEFT_MS = SECOND;
+/** Looks follow one another quickly until it is known who takes them. */
+const DECIDED_MS = LEFT_MS + SECOND;
 /** Until one that took nothing is asked if it works, longer after each time: those that answer and take nothing would be waited for again. */
 const ASKED_AFTER: Backoff = { firstMs: 2 * SECOND, longestMs: 5 * MINUTE };
 /** Between questions that one does not answer. */
@@ -39,6 +41,11 @@ export class Takers {
         this.#absent.set(number, { times, askAt: now + backoffMs(ASKED_AFTER, times), isOut: true });
       }
     return processes.filter(({ number }) => this.#absent.get(number)?.isOut !== true);
+  }
+
+  /** True while it is about to show who takes what is free. */
+  areAwaited(now: number): boolean {
+    return this.#freeSince !== undefined && now - this.#freeSince < DECIDED_MS;
   }
 
   /** Numbers of processes to be asked now if they work. */

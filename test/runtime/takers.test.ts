@@ -13,8 +13,8 @@ test("a process that takes nothing while shards are free is left out, also when 
   const takers = new Takers();
   const both = [one(1, 0), one(2, 512)];
   expect(numbers(takers.among(both, 512, 2, 0))).toEqual([1, 2]);
-  expect(numbers(takers.among(both, 512, 2, 1_400))).toEqual([1, 2]);
-  expect(numbers(takers.among(both, 512, 2, 1_500))).toEqual([2]);
+  expect(numbers(takers.among(both, 512, 2, 900))).toEqual([1, 2]);
+  expect(numbers(takers.among(both, 512, 2, 1_000))).toEqual([2]);
   expect(numbers(takers.among([one(1, 0), one(2, 1_024)], 0, 2, 3_000))).toEqual([2]);
 });
 
