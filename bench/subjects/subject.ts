@@ -13,11 +13,14 @@ export interface Ready {
   readonly answers?: Readonly<Record<string, () => unknown>>;
   /** Gives back what was opened. */
   readonly stop?: () => unknown;
+  /** At SIGTERM: the orderly end, as its docs describe it, with what is under way. Default: that of Node. */
+  readonly drain?: () => unknown;
 }
 
-export function ready({ port, answers = {}, stop }: Ready): void {
+export function ready({ port, answers = {}, stop, drain }: Ready): void {
   process.on("message", (question) => void answer(String(question)));
   process.on("disconnect", () => process.exit(0));
+  if (drain !== undefined) process.once("SIGTERM", () => void Promise.resolve(drain()).then(() => process.exit(0)));
   process.send?.({ port });
 
   const answer = async (question: string): Promise<void> => {

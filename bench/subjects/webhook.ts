@@ -42,8 +42,22 @@ export function uuidOf(deliveryId: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/** Listens on any port; `take` resolves with the status to answer. */
-export async function receive(take: (event: Delivered, deliveryId: string) => Promise<number>): Promise<number> {
+/** Resolves with the status to answer. */
+type Take = (event: Delivered, deliveryId: string) => Promise<number>;
+
+export interface Receiver {
+  readonly port: number;
+  /** Takes no more; what was taken is still answered. */
+  close(): void;
+}
+
+/** Listens on any port, until the process ends. */
+export async function receive(take: Take): Promise<number> {
+  return (await openReceiver(take)).port;
+}
+
+/** Listens on any port. */
+export async function openReceiver(take: Take): Promise<Receiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -63,5 +77,5 @@ export async function receive(take: (event: Delivered, deliveryId: string) => Pr
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the receiver has no port");
-  return address.port;
+  return { port: address.port, close: () => void server.close() };
 }

@@ -1,10 +1,11 @@
 /** Duplicates and losses: `kill -9` under load, with a network that answers late, waiting out each contender's own recovery. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Agent, request } from "undici";
 import { seededRandom } from "../../src/core/random.ts";
-import { delivered, signatureOf } from "../subjects/webhook.ts";
 import { openBackends, type Backends, type Needing } from "../harness/backends.ts";
+import { SPECIALISTS } from "../harness/deliveries.ts";
+import { keepReplies } from "../harness/replies.ts";
+import { AGAIN_MS, isTaken, openSender } from "../harness/sender.ts";
 import { openSink } from "../harness/sink.ts";
 import { shippedSaid } from "../harness/shipped.ts";
 import { figure } from "../harness/stats.ts";
@@ -29,15 +30,12 @@ const CONTENDERS: readonly Contender[] = [
   { name: "BullMQ 6.7.0", file: "bullmq.js", needs: "redis" },
 ];
 
-const SPECIALISTS = 64;
 const NETWORK_MS = 50;
 const PER_SECOND = 200;
 const KILLS = 10;
 /** Whoever needs longer to take up what a kill left has lost it, as far as this table goes. */
 const RECOVERY_MS = 90_000;
 const CALM_MS = 8_000;
-/** A sender tries again like this, with the same delivery id. */
-const AGAIN_MS = 200;
 
 interface Toll {
   readonly events: number;
@@ -123,18 +121,8 @@ async function ordeal({ name, file, needs, settings }: Contender, { postgres, re
   const random = seededRandom(3);
   const folder = join(context.folder, `ordeal-${name.replaceAll(/\W/g, "")}`);
   mkdirSync(folder);
-  const effects = new Map<number, number>();
-  let lastAt = 0;
-  const sink = await openSink({
-    delayMs: NETWORK_MS,
-    onEffect(n) {
-      lastAt = performance.now();
-      const before = effects.get(n) ?? 0;
-      effects.set(n, before + 1);
-      return `r${n}-${before}`;
-    },
-    onRead: (path) => postOf(path, effects),
-  });
+  const replies = keepReplies();
+  const sink = await openSink({ ...replies, delayMs: NETWORK_MS });
   const database = needs === "postgres" ? await postgres?.database(`o${file.replaceAll(/\W/g, "")}`) : undefined;
   const jobs = needs === "redis" ? await redis?.fresh() : undefined;
   const start = (): Promise<Subject> =>
@@ -151,13 +139,9 @@ async function ordeal({ name, file, needs, settings }: Contender, { postgres, re
       file === "retinue.ts" ? "retinue" : "peer",
     );
   let subject = await start();
-  const dispatcher = new Agent({ connections: 64 });
+  const sender = openSender();
   const deliver = async (n: number): Promise<void> => {
-    for (;;) {
-      const status = await send(dispatcher, subject.port, n).catch(() => 0);
-      if (status >= 200 && status < 300) return;
-      await pause(AGAIN_MS);
-    }
+    while (!isTaken(await sender.send(subject.port, n))) await pause(AGAIN_MS);
   };
   const sent: Promise<void>[] = [];
   const began = performance.now();
@@ -174,45 +158,14 @@ async function ordeal({ name, file, needs, settings }: Contender, { postgres, re
   }
   await Promise.all(sent);
   const answered = performance.now();
-  while (performance.now() - answered < RECOVERY_MS && (effects.size < events || performance.now() - Math.max(lastAt, answered) < CALM_MS))
-    await pause(250);
+  const isCalm = (): boolean => performance.now() - Math.max(replies.lastAt(), answered) >= CALM_MS;
+  while (performance.now() - answered < RECOVERY_MS && (replies.at.size < events || !isCalm())) await pause(250);
   const open = file === "retinue.ts" ? ((await subject.ask("open")) as Open) : undefined;
   await subject.kill();
-  await dispatcher.destroy();
+  await sender.close();
   await sink.close();
-  const doubled = [...effects.values()].reduce((sum, times) => sum + times - 1, 0);
-  return { events, kills, lost: events - effects.size, doubled, settledMs: Math.max(0, lastAt - answered), open };
-}
-
-async function send(dispatcher: Agent, port: number, n: number): Promise<number> {
-  const body = JSON.stringify(delivered(n));
-  const { statusCode, body: answer } = await request(`http://127.0.0.1:${port}/webhooks/s${n % SPECIALISTS}`, {
-    method: "POST",
-    dispatcher,
-    body,
-    headers: {
-      "content-type": "application/json",
-      "x-github-event": "issues",
-      "x-github-delivery": `delivery-${n}`,
-      "x-hub-signature-256": signatureOf(body),
-    },
-  });
-  await answer.dump();
-  return statusCode;
-}
-
-/** A post as the network shows it: with the replies it got. Anything else is an empty list. */
-function postOf(path: string, effects: ReadonlyMap<number, number>): string {
-  const n = Number(/\/posts\/e(\d+)$/.exec(path.split("?")[0] ?? "")?.[1] ?? Number.NaN);
-  if (Number.isNaN(n)) return "[]";
-  const author = { id: `id${n % SPECIALISTS}`, handle: `s${n % SPECIALISTS}` };
-  const replies = Array.from({ length: effects.get(n) ?? 0 }, (_, i) => ({
-    id: `r${n}-${i}`,
-    parent_id: `e${n}`,
-    content: `thanks e${n}`,
-    author,
-  }));
-  return JSON.stringify({ ...delivered(n).data, replies });
+  const settledMs = Math.max(0, replies.lastAt() - answered);
+  return { events, kills, lost: events - replies.at.size, doubled: replies.doubled(), settledMs, open };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -12,6 +12,7 @@ import type { AdmissionSpeed } from "../harness/ledger.ts";
 import { POSTGRES_SETTINGS, startPostgres, type Postgres } from "../harness/postgres.ts";
 import { startRunCommand, type RunSubject } from "../harness/run-command.ts";
 import { cpuMsOf, serverCpuMs, serverOf } from "../harness/server-usage.ts";
+import { sharedOut } from "../harness/shared-out.ts";
 import { shippedSaid } from "../harness/shipped.ts";
 import { openSink } from "../harness/sink.ts";
 import { figure, summarise } from "../harness/stats.ts";
@@ -166,7 +167,7 @@ async function atRest(postgres: Postgres, { quick, folder, progress }: BenchCont
       running.push(
         await startRunCommand({ folder: join(folder, `at-rest-${i}`), sink: sink.port, specialists, store: url, isQuiet: true }),
       );
-    await sharedOut(client);
+    await sharedOut(url, IDLE.processes);
     await setTimeout(quick ? 1_000 : SETTLE_MS);
     const now = async () => {
       const { rows } = await client.query<{ readonly wal: string; readonly sessions: string }>(
@@ -201,16 +202,4 @@ async function atRest(postgres: Postgres, { quick, folder, progress }: BenchCont
     await client.end();
     await sink.close();
   }
-}
-
-/** Resolves when each process has its share of the shards. */
-async function sharedOut(client: Client): Promise<void> {
-  for (let looks = 0; looks < 600; looks++) {
-    const { rows } = await client.query<{ readonly shards: string }>(
-      "SELECT count(*) AS shards FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND objsubid = 2 AND application_name LIKE 'retinue writer%' GROUP BY application_name",
-    );
-    if (rows.length === IDLE.processes && rows.every(({ shards }) => Number(shards) === 1_024 / IDLE.processes)) return;
-    await setTimeout(500);
-  }
-  throw new Error("the shards were not shared out");
 }
