@@ -44,6 +44,18 @@ export function nextPageReader(paging: Profile["paging"]): NextPageReader {
   };
 }
 
+/**
+ * Returns true if an answer without a next page states that none follows: null, `false` or an empty text where the next one would be, and
+ * nothing else at the other places. A missing field states nothing.
+ */
+export function lastPageReader({ style, next }: Profile["paging"]): (body: Json | undefined) => boolean {
+  const paths = style === "none" ? [] : next.map(fieldPath);
+  return (body) => {
+    const stated = paths.map((path) => valueAt(body, path)).filter((value) => value !== undefined);
+    return stated.length > 0 && stated.every((value) => value === null || value === false || value === "");
+  };
+}
+
 /** Pages and offsets continue until an empty page, unless the answer states that there is no more. */
 function numbered(paging: Profile["paging"], paths: readonly FieldPath[], body: Json | undefined, asked: AskedPage): NextPage | undefined {
   const start = paging.style === "page" ? paging.firstPage : 0;

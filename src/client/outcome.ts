@@ -14,7 +14,7 @@ import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { microsOf, type Micros } from "../core/units.ts";
 import { answerRules, type AnswerRules, type Meaning } from "./answer-rules.ts";
 import { limitReader, type LimitReader } from "./rate-limit-headers.ts";
-import { nextPageReader, pagingOf, type NextPageReader } from "./next-page.ts";
+import { lastPageReader, nextPageReader, pagingOf, type NextPageReader } from "./next-page.ts";
 import { isOldestFirst } from "./list-order.ts";
 import type { WireAnswer, WireHeaders } from "./transport.ts";
 
@@ -36,6 +36,7 @@ interface Context {
   readonly errors: ErrorReader;
   readonly limits: LimitReader;
   readonly nextPage: NextPageReader;
+  readonly isLastPage: (body: Json | undefined) => boolean;
   readonly charged: readonly FieldPath[];
   readonly rules: AnswerRules;
   /** Values for the receipt, by their places. */
@@ -69,6 +70,7 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     errors: errorReader(profile),
     limits: limitReader(profile.limitHeaders, profile.errors.waitUnit),
     nextPage: nextPageReader(pagingOf(profile, operation)),
+    isLastPage: lastPageReader(pagingOf(profile, operation)),
     charged: (operation.charged ?? []).map(fieldPath),
     rules: answerRules(profile, operation),
     details: Object.entries(operation.receipt).map(([name, places]) => [name, places.map(fieldPath)] as const),
@@ -243,7 +245,7 @@ function readSingle(context: Context, received: Received): OutcomeReading {
   return { outcome, drift };
 }
 
-function readListed({ profile, operation, pins, nextPage }: Context, received: Received, call: Call): OutcomeReading {
+function readListed({ profile, operation, pins, nextPage, isLastPage }: Context, received: Received, call: Call): OutcomeReading {
   const { answered, headers, body } = received;
   const { items, skipped, drift } = readList(profile, operation.record, body, pins);
   if (items === undefined) return unreadable(received, "the answer holds no readable list", drift);
@@ -260,6 +262,7 @@ function readListed({ profile, operation, pins, nextPage }: Context, received: R
       items,
       ...(skipped === 0 ? {} : { skipped }),
       ...(next === undefined ? {} : { next }),
+      ...(next === undefined && isLastPage(body) ? { isLast: true as const } : {}),
       body: MAY_HOLD_SECRETS.has(operation.record) ? withoutSecrets(body, undefined) : body,
     },
     drift: isBackward ? [...drift, { ...OLDEST_FIRST, record: operation.record }] : drift,

@@ -74,6 +74,8 @@ export type Outcome =
       /** The normalised records of a list. */
       readonly items?: readonly NetworkRecord[];
       readonly next?: NextPage;
+      /** The answer states that no page follows. Without this and `next`, a long list may be cut off. */
+      readonly isLast?: true;
       /** Items of a list that could not be read. Such a list proves the absence of nothing. */
       readonly skipped?: number;
       /** Keys and tokens from the answer; they are removed from `body` and from every `raw`. */

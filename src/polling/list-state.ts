@@ -13,6 +13,8 @@ export interface ListState {
   readonly failure: ReadFailure | undefined;
   /** Consecutive polls at which a further page could not be read. */
   readonly failedPages: number;
+  /** Items of the last poll's page, if it stated that no page follows. */
+  readonly lastPageItems: number | undefined;
   /** No definition uses it now. */
   readonly dormant: boolean;
 }
@@ -81,12 +83,13 @@ export function readListState(stored: JsonObject | undefined, now: number): List
     gaps: gapsIn(stored?.["gaps"]),
     failure: failureIn(stored),
     failedPages: numberIn(stored, "torn") ?? 0,
+    lastPageItems: numberIn(stored, "lastPageItems"),
     dormant: stored?.["resting"] === true,
   };
 }
 
 /** Stored under the names of the first version. */
-export function storeListState({ cursor, pace, gaps, failure, failedPages, dormant }: ListState): JsonObject {
+export function storeListState({ cursor, pace, gaps, failure, failedPages, lastPageItems, dormant }: ListState): JsonObject {
   const { seen, startedAt, lookedAt } = cursor;
   const { acts, actsAt, ...source } = pace;
   return {
@@ -98,6 +101,7 @@ export function storeListState({ cursor, pace, gaps, failure, failedPages, dorma
     ...(gaps.length === 0 ? {} : { gaps: gaps.map(({ after, ...gap }) => (after === undefined ? gap : { after, ...gap })) }),
     ...(failure === undefined ? {} : { failed: failure.times, failedSince: failure.since, failedBy: failure.message }),
     ...(failedPages === 0 ? {} : { torn: failedPages }),
+    ...(lastPageItems === undefined ? {} : { lastPageItems }),
     ...(dormant ? { resting: true } : {}),
   };
 }

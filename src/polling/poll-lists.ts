@@ -50,6 +50,8 @@ interface Source {
   readonly kind: "post.created" | "mention.created" | "reply.created" | "job.listed";
   /** True for a list that shows each account something else. */
   readonly isOwn?: true;
+  /** True for a list that items leave: a page without any known item does not show that some lie in between. */
+  readonly itemsLeave?: true;
   read(items: readonly NetworkRecord[], cursor: ListCursor): Reading;
   /** Reads the items by themselves that the list shows in part. Default: none. */
   complete?(items: readonly NetworkRecord[], cursor: ListCursor): Promise<CompletedPage>;
@@ -115,7 +117,7 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   const { items } = result.value;
   if (items === undefined)
     return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
-  const { reading, failedPage, isUnfinished } = await readPages(parts, member, source, before.cursor, result.value);
+  const { reading, failedPage, isUnfinished } = await readPages(parts, member, source, before, result.value);
   const isStored = reading.reported === undefined || (await parts.report(member, reading.reported));
   const now = clock.now();
   if (!isStored) return void (await keep(parts, member, source, { events: [], state: before, dueAt: now + FAILED_POLL.firstMs }));
@@ -131,7 +133,7 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   if (source.isOwn !== true) await tellOthers(parts, member, source, items, askedAt);
   if (source.operation === "jobs.list") await noteListed(parts, member, items);
   const gaps = withGap(before.gaps, reading.gap, now);
-  const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0 };
+  const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0, lastPageItems: lastPageItems(result.value) };
   const pauseMs = known === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
   const pause = { everyMs: next.delayMs, aloneMs: pauseMs };
   const nextAt = sharer === undefined ? now + pauseMs : shared.nextLook(list, sharer, pause, now);
@@ -215,9 +217,10 @@ async function readPages(
   parts: PollingDependencies,
   member: Member,
   source: Source,
-  cursor: ListCursor,
+  before: ListState,
   first: Confirmed,
 ): Promise<PagesRead> {
+  const { cursor } = before;
   const seen = new Set<string>();
   const items: NetworkRecord[] = [];
   let isUnfinished = false;
@@ -232,7 +235,8 @@ async function readPages(
   let reading = await take(listed);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
   // A first list is complete unless it has a next page. So is any list too short to be cut off, because offers leave it.
-  const isWhole = ((cursor.seen ?? []).length === 0 || listed.length < MAY_BE_CUT_OFF) && !isCut(first);
+  const isShort = (cursor.seen ?? []).length === 0 || listed.length < MAY_BE_CUT_OFF;
+  const isWhole = (isShort || (source.itemsLeave === true && statesItsEnd(first, before))) && !isCut(first);
   if (next === undefined && isWhole) return whole();
   for (let page = 0; reading.gap !== undefined && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.gateway.read(
@@ -252,6 +256,16 @@ async function readPages(
     if (next === undefined && !isCut(result.value)) return whole(); // the whole list was read: nothing can be missing
   }
   return { reading, failedPage: false, isUnfinished };
+}
+
+/** True if the network states that no page follows, unless it stated that of a page of this length before: then it may state it of any. */
+function statesItsEnd(page: Confirmed, before: ListState): boolean {
+  const items = lastPageItems(page);
+  return items !== undefined && items !== before.lastPageItems;
+}
+
+function lastPageItems({ isLast, items = [], skipped = 0 }: Confirmed): number | undefined {
+  return isLast === true ? items.length + skipped : undefined;
 }
 
 /** True for a page longer than any that is read whole. */
@@ -318,6 +332,7 @@ function jobsSource(parts: PollingDependencies, member: Member, watching: JobsWa
     name: "jobs",
     ...OFFERS,
     kind: "job.listed",
+    itemsLeave: true,
     read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.networkNow()),
     complete: (items, cursor) => completeJobs(parts, member, items, cursor, reader),
   };

@@ -1,6 +1,6 @@
 /** The next page: found in every style, bounded, and a link leads nowhere but to the same list. */
 import { describe, expect, test } from "vitest";
-import { cursorOf, cursorParameters, linkTo, nextPageReader, pagingOf } from "../../src/client/next-page.ts";
+import { cursorOf, cursorParameters, lastPageReader, linkTo, nextPageReader, pagingOf } from "../../src/client/next-page.ts";
 import type { NextPage } from "../../src/contract/call.ts";
 import { resolveProfile, shippedProfile } from "../../src/contract/profile/profile.ts";
 import type { ProfileSource } from "../../src/contract/profile/source.ts";
@@ -44,6 +44,23 @@ describe("by page or offset", () => {
   ])("%s", (_what, paging, body, cursor, items, expected) => {
     expect(next(paging, body, cursor, items)).toEqual(expected);
   });
+});
+
+test.each<[Json, boolean]>([
+  [{ next: null }, true],
+  [{ next: false }, true],
+  [{ next: "" }, true],
+  [{ next: null, meta: { next: null } }, true],
+  [{}, false],
+  [{ meta: null }, false],
+  [{ next: "c2" }, false],
+  [{ next: null, meta: { next: "c2" } }, false],
+  [{ next: null, meta: { next: "x".repeat(4_001) } }, false],
+  [[], false],
+])("%j states that no page follows: %j", (body, isStated) => {
+  const next = ["next", "meta.next"];
+  expect(lastPageReader(profileWith({ style: "cursor", next }).paging)(body)).toBe(isStated);
+  expect(lastPageReader(profileWith({ style: "none", next }).paging)(body)).toBe(false);
 });
 
 test("a network without pages has no next one, whatever its headers say", () => {

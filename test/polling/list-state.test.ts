@@ -29,6 +29,7 @@ const LIST = {
   failedSince: NOW - 2,
   failedBy: "no answer",
   torn: 1,
+  lastPageItems: 12,
   resting: true,
 };
 
@@ -39,6 +40,7 @@ test("a row is read as it was written, and written under the names that it had",
     gaps: LIST.gaps,
     failure: { times: 3, since: NOW - 2, message: "no answer" },
     failedPages: 1,
+    lastPageItems: 12,
     dormant: true,
   });
   expect(storeListState(readListState(LIST, NOW))).toEqual(LIST);
@@ -53,7 +55,17 @@ test("a field that is missing, or of another type, is as at the beginning", () =
     failedPages: 0,
     dormant: false,
   });
-  const strange = { seen: "p1", startedAt: "now", pace: [], yield: null, gaps: ["?", { after: "a" }], failed: 2, torn: true, resting: 1 };
+  const strange = {
+    seen: "p1",
+    startedAt: "now",
+    pace: [],
+    yield: null,
+    gaps: ["?", { after: "a" }],
+    failed: 2,
+    torn: true,
+    lastPageItems: "9",
+    resting: 1,
+  };
   expect(readListState(strange, NOW)).toEqual(begun);
 });
 

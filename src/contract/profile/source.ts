@@ -74,7 +74,10 @@ const paging = z.strictObject({
   /** The query parameter (or body field) that carries the cursor, page number or offset. */
   parameter: word,
   limitParameter: word,
-  /** Place of the next cursor in the answer; a whole number for pages and offsets, `true` for "there is more". */
+  /**
+   * Place of the next cursor in the answer; a whole number for pages and offsets, `true` for "there is more"; null, `false` or "" states that
+   * there is none.
+   */
   next: paths,
   firstPage: z.number().int().min(0).max(1),
   maxLimit: z.number().int().positive().max(10_000),

@@ -15,8 +15,8 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** A reader of jobs that are listed as `open` says: whole, without pages. */
-async function reading(open: string[], network = { fails: false }) {
+/** A reader of jobs that are listed as `open` says: whole, without pages. `statesEnd` adds that no page follows. */
+async function reading(open: string[], network: { fails?: boolean; readonly statesEnd?: true } = {}) {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const seen: string[] = [];
   const gaps: Announcements["gap"][] = [];
@@ -34,13 +34,15 @@ async function reading(open: string[], network = { fails: false }) {
       }),
     ],
     transport: async ({ path }) => {
-      if (network.fails && path.startsWith("/v1/jobs")) return { kind: "answer", status: 200, headers: {}, text: "<html>", elapsedMs: 1 };
+      if (network.fails === true && path.startsWith("/v1/jobs"))
+        return { kind: "answer", status: 200, headers: {}, text: "<html>", elapsedMs: 1 };
       const jobs = open.map((id) => ({ id, title: id, status: "open" })).toReversed();
+      const end = network.statesEnd === true ? { next_cursor: null } : {};
       return {
         kind: "answer",
         status: 200,
         headers: {},
-        text: JSON.stringify(path.startsWith("/v1/jobs") ? { jobs } : { agents: [{ id: "me", handle: "reader" }] }),
+        text: JSON.stringify(path.startsWith("/v1/jobs") ? { jobs, ...end } : { agents: [{ id: "me", handle: "reader" }] }),
         elapsedMs: 1,
       };
     },
@@ -73,6 +75,23 @@ test("a page that may have been cut off, and shows nothing of what was known, is
   open.splice(0, 10, ...names(10, 50));
   await clock.advance(MINUTE);
   expect(gaps).toMatchObject([{ after: "j9", before: "j50" }]);
+});
+
+test("a page that states to be the last is no gap, however many offers have taken the place of those that were known", async () => {
+  const open = names(3);
+  const { clock, seen, gaps } = await reading(open, { statesEnd: true });
+  open.splice(0, 3, ...names(13, 3));
+  await clock.advance(MINUTE);
+  expect(seen).toEqual(names(16));
+  expect(gaps).toEqual([]);
+});
+
+test("a page that is as long as the last one is a gap even if both state to be the last, because that network may state it of any", async () => {
+  const open = names(20);
+  const { clock, gaps } = await reading(open, { statesEnd: true });
+  open.splice(0, 20, ...names(20, 50));
+  await clock.advance(MINUTE);
+  expect(gaps).toMatchObject([{ after: "j19", before: "j50" }]);
 });
 
 test("items of a page beyond the bound of a read are reported, also at the first poll", async () => {
