@@ -8,7 +8,7 @@ import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { ConnectionLost } from "../local-network/server/exchange.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { sessionTimes } from "../store/postgres/ownership.ts";
+import { sessionTimes } from "../store/postgres/session-settings.ts";
 import type { Store } from "../store/store.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import type { CrashPointOptions } from "./crash-points.ts";

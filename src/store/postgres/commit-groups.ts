@@ -9,8 +9,9 @@ import type { Row } from "../sqlite/columns.ts";
 import type { RowChanges, TableShape } from "../sqlite/row-changes.ts";
 import type { WorkingCopy } from "../sqlite/working-copy.ts";
 import type { PostgresConnection } from "./open-connection.ts";
-import { Heard, type SessionTimes } from "./ownership.ts";
+import { Heard } from "./ownership.ts";
 import { FACT_TABLES, NO_SHARD, ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
+import type { SessionTimes } from "./session-settings.ts";
 
 export interface CommitGroupOptions {
   readonly connection: PostgresConnection;

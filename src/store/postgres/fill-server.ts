@@ -8,9 +8,10 @@ import { BLOCK } from "./blocks.ts";
 import { placeRow, toJson, upsert } from "./commit-groups.ts";
 import { noteServer } from "./holders.ts";
 import type { PostgresConnection } from "./open-connection.ts";
-import { ALL_SHARDS, sessionTimes, takeShards } from "./ownership.ts";
+import { ALL_SHARDS, takeShards } from "./ownership.ts";
 import { prepareServer, storeInUse, type PostgresStoreOptions } from "./postgres-store.ts";
 import { ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
+import { sessionTimes } from "./session-settings.ts";
 import { hashedShard, shardMap } from "./shard-map.ts";
 
 /** Rows of one statement. */

@@ -3,7 +3,7 @@
  * never exceeds a cap together. A grant is a part of what is free, so grants shrink near a cap; where nothing is free, the others give back
  * what they have not spent. Those of a lost holder end with its session.
  */
-import { sleep, type Clock } from "../../core/clock.ts";
+import { sleep, type Clock, type Timer } from "../../core/clock.ts";
 import { Fatal } from "../../core/errors.ts";
 import type { Micros, Money } from "../../core/units.ts";
 import { GUARDIAN, newAccount, SPEND_WINDOWS, spentIn, type Account, type Cap, type SpendRow } from "../../limits/spending.ts";
@@ -11,11 +11,14 @@ import type { OwnMoney, SharedMoney } from "../sqlite/shared-money.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { asOid, SHARD_LOCKS } from "./ownership.ts";
 import { NO_SHARD } from "./row-places.ts";
+import { keepAlive } from "./session-settings.ts";
 
 export interface GuardianMoneyOptions {
   readonly schema: string;
   readonly holder: number;
   readonly clock: Clock;
+  /** The session says this often that it lives: the server ends it with a process that is stopped, which would keep others from the money. */
+  readonly aliveMs: number;
   /** Opens a session of its own: the one that writes has its statements in order. */
   readonly connect: () => Promise<PostgresConnection>;
 }
@@ -46,6 +49,7 @@ export class GuardianMoney implements SharedMoney {
   /** The last to have the session for itself. */
   #turn: Promise<unknown> = Promise.resolve();
   #connection: Promise<PostgresConnection> | undefined;
+  #alive: Timer | undefined;
   #closed = false;
 
   constructor(options: GuardianMoneyOptions) {
@@ -112,7 +116,7 @@ export class GuardianMoney implements SharedMoney {
   /** Ends its session for good: a lost store may still ask. */
   async close(): Promise<void> {
     this.#closed = true;
-    await (await this.#connection?.catch(() => undefined))?.close();
+    await this.#end(await this.#connection?.catch(() => undefined));
   }
 
   #purseOf(currency: string): Purse {
@@ -229,18 +233,25 @@ export class GuardianMoney implements SharedMoney {
   async #open(): Promise<PostgresConnection> {
     let connection: PostgresConnection | undefined;
     try {
-      connection = await this.#options.connect();
+      const { connect, clock, aliveMs } = this.#options;
+      connection = await connect();
       connection.onLost(() => (this.#connection = undefined));
       connection.onNotice((_channel, currency) => {
         this.#giveBack(currency).catch(() => undefined); // it stays granted to this holder, which spends it or ends
       });
       await connection.query({ text: `LISTEN "${this.#channel}"` });
+      this.#alive = keepAlive(connection, clock, aliveMs);
       return connection;
     } catch (error) {
       this.#connection = undefined;
-      await connection?.close();
+      await this.#end(connection);
       throw error;
     }
+  }
+
+  async #end(connection: PostgresConnection | undefined): Promise<void> {
+    this.#alive?.cancel();
+    await connection?.close();
   }
 }
 

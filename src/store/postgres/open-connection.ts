@@ -7,6 +7,7 @@ import { messageOf, Misconfigured } from "../../core/errors.ts";
 import { loadPeer, type Peer } from "../../core/peer.ts";
 import { SECOND } from "../../core/units.ts";
 import { connectFailure, connectionLost, isConnectionLost, statementFailure } from "./server-errors.ts";
+import { sessionSettings, sessionTimes } from "./session-settings.ts";
 
 export type PostgresRow = Readonly<Record<string, unknown>>;
 
@@ -38,7 +39,7 @@ export interface ConnectionOptions {
   readonly address: PostgresAddress;
   /** Stands behind `retinue` in the server's list of sessions (`application_name`). */
   readonly purpose: string;
-  /** Settings of this session. */
+  /** Settings of this session, beside those of every one (`sessionSettings`). */
   readonly settings?: Readonly<Record<string, string>>;
   readonly connectTimeoutMs?: number;
   readonly clock?: Clock;
@@ -64,11 +65,12 @@ export async function openConnection(options: ConnectionOptions): Promise<Postgr
     void session.close();
     throw connectFailure(address, error);
   }
-  const ours = { client_encoding: "UTF8", search_path: address.schema, timezone: "UTC", datestyle: "ISO", ...settings };
+  const ours = { client_encoding: "UTF8", search_path: address.schema, timezone: "UTC", datestyle: "ISO" };
+  const all = { ...ours, ...sessionSettings(sessionTimes(address.sessionTimeoutMs)), ...settings };
   try {
     await session.query({
       text: "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)",
-      values: [Object.keys(ours), Object.values(ours)],
+      values: [Object.keys(all), Object.values(all)],
     });
   } catch (error) {
     await session.close();

@@ -3,40 +3,10 @@
  * ends, and with it nothing more can be written: so a process that lost its shards cannot act on them, whatever its clock says.
  */
 import type { Clock } from "../../core/clock.ts";
-import { SECOND } from "../../core/units.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 
 export const SHARDS = 1_024;
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
-
-/** The server ends a session that is silent for this long: its process is gone, or stopped. */
-export const SESSION_TIMEOUT_MS = 16 * SECOND;
-
-/** The times of a session, made of its timeout. */
-export interface SessionTimes {
-  readonly timeoutMs: number;
-  /** A process that is idle sends a statement this often. */
-  readonly aliveMs: number;
-  /** Nothing leaves later than this after the last statement that the server answered: another process may have the shards soon after. */
-  readonly currentMs: number;
-}
-
-export function sessionTimes(timeoutMs = SESSION_TIMEOUT_MS): SessionTimes {
-  return { timeoutMs, aliveMs: timeoutMs / 4, currentMs: (timeoutMs * 3) / 4 };
-}
-
-/** Settings of the session that writes. A stop within a transaction counts as silence too; a client that is gone is noticed while it waits. */
-export function writerSettings({ timeoutMs }: SessionTimes): Readonly<Record<string, string>> {
-  return {
-    idle_session_timeout: String(timeoutMs),
-    idle_in_transaction_session_timeout: String(timeoutMs),
-    client_connection_check_interval: "2000",
-    tcp_keepalives_idle: "5",
-    tcp_keepalives_interval: "2",
-    tcp_keepalives_count: "3",
-    synchronous_commit: "on",
-  };
-}
 
 /** The first of the two numbers of our locks: of the shards of a schema, and of its living processes. `$1` is the schema. */
 export const SHARD_LOCKS = "hashtext('retinue shards ' || $1)";

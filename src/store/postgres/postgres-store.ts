@@ -25,12 +25,13 @@ import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
 import { ACCOUNTS, CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { ALL_SHARDS, sessionTimes, takeShards, writerPurpose, writerSettings, type SessionTimes } from "./ownership.ts";
+import { ALL_SHARDS, takeShards, writerPurpose } from "./ownership.ts";
 import { guardianAccount } from "./guardian-account.ts";
 import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
 import { Past } from "./past.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
+import { livingSettings, sessionTimes, writerSettings, type SessionSettings, type SessionTimes } from "./session-settings.ts";
 import { endHolder, groupsOf, noteLosers, noteServer, registerHolder, type HolderGroup } from "./holders.ts";
 import { shardMap } from "./shard-map.ts";
 
@@ -60,8 +61,8 @@ export interface HeldStore {
   has(specialist: Handle): boolean;
 }
 
-/** A session that reads the past is ended by the server if its process is stopped: it would keep old rows from being removed. */
-const PAST_SETTINGS = { idle_in_transaction_session_timeout: "60s", cursor_tuple_fraction: "1" };
+/** A session that reads the past waits long for its process, which has the present to do first; it keeps old rows from being removed. */
+const PAST_SETTINGS: SessionSettings = { idle_in_transaction_session_timeout: "60s", cursor_tuple_fraction: "1" };
 
 /** Throws `Retryable` or `Misconfigured` if the server cannot be used, and `Retryable` (`store_in_use`) while another process has shards of it. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -180,14 +181,15 @@ interface Opened {
 }
 
 async function openHolding(holding: Holding, file: string): Promise<Opened> {
-  const { connection, group, options } = holding;
+  const { connection, group, options, times } = holding;
   const { address, clock } = options;
   const { schema } = address;
   const numbers = new NumberBlocks(connection, schema);
   await numbers.renew();
   const holder = await registerHolder(connection, { schema, group, process: options.process ?? 0, now: clock.now(), numbers });
   const copy = openWorkingCopy(file === MEMORY ? file : ownFile(file, holder));
-  const money = new GuardianMoney({ schema, holder, clock, connect: () => openConnection({ address, purpose: "money" }) });
+  const connect = (): Promise<PostgresConnection> => openConnection({ address, purpose: "money", settings: livingSettings(times) });
+  const money = new GuardianMoney({ schema, holder, clock, aliveMs: times.aliveMs, connect });
   try {
     return await openHolderStore(holding, { holder, numbers, copy, money });
   } catch (error) {

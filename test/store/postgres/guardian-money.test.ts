@@ -161,7 +161,7 @@ describe("a cap of the Guardian's over sixteen holders", () => {
     expect(await here.hold(0, "a")).toBe("hold");
     const connection = await here.connect();
     await connection.query({ text: "BEGIN" });
-    await connection.query({ text: "SELECT number FROM retinue.holder FOR UPDATE" }); // its groups wait for this
+    await connection.query({ text: "LOCK TABLE retinue.hold IN SHARE MODE" }); // groups wait for this
     await here.open(1);
     const stored = here.hold(0, "b");
     here.held.get(0)?.store.endHold({ id: "a", actual: 0, caps: [], now: clock.now() });
