@@ -15,6 +15,7 @@ import type { ToolServerSettings } from "./tool-server-settings.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
 import { checkSecrets, handleVariable } from "./key-sources.ts";
 import { readModels, type ModelSettings } from "./model-settings.ts";
+import { LOCAL_FOLDER_VARIABLE } from "./postgres-address.ts";
 import { isMistake, mistake, nearest, problemOf, throwMistakes, warning, type Problem } from "./problem.ts";
 import { MAX_PORT } from "./value-schemas.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
@@ -113,6 +114,7 @@ const VARIABLES = [
   "RETINUE_SET",
   "RETINUE_PROFILE",
   "RETINUE_STORE",
+  LOCAL_FOLDER_VARIABLE,
   "RETINUE_LOG_LEVEL",
   "RETINUE_GUARDIAN_KEY",
   "RETINUE_GUARDIAN_KEY_FILE",
@@ -180,7 +182,7 @@ export async function readConfig({
       auth: values.network?.auth,
       allowMoved: flags.allowMoved === true,
     },
-    store: readStore(pick(flags.store, "--store", "RETINUE_STORE", values.store), cwd, problems),
+    store: readStore(pick(flags.store, "--store", "RETINUE_STORE", values.store), { cwd, environment, problems }),
     guardian: {
       zone: values.guardian?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
       spend: spendCaps(defined(values.guardian?.spend ?? {})),
@@ -264,9 +266,12 @@ export function readLogLevel(flags: Flags, environment: Environment, problems: P
   return level ?? DEFAULT_LOG_LEVEL;
 }
 
-function readStore(found: Found | undefined, cwd: string, problems: Problem[]): StoreAddress {
+function readStore(
+  found: Found | undefined,
+  { cwd, environment, problems }: { readonly cwd: string; readonly environment: Environment; readonly problems: Problem[] },
+): StoreAddress {
   try {
-    return parseStoreAddress(found?.text ?? DEFAULT_STORE, cwd);
+    return parseStoreAddress(found?.text ?? DEFAULT_STORE, cwd, environment.get(LOCAL_FOLDER_VARIABLE));
   } catch (error) {
     const problem = problemOf(error, found === undefined ? {} : fileOf(found));
     problems.push({ ...problem, message: `${found?.where ?? "the store"}: ${problem.message}` });

@@ -21,10 +21,13 @@ export interface PostgresAddress {
   readonly tls: { readonly rootCertificates: string | undefined } | undefined;
   /** Time after which the server ends the session of a process that is silent; undefined for the default. */
   readonly sessionTimeoutMs: number | undefined;
-  /** The working copy of a process on this machine: its control socket is beside it. */
+  /** In the local folder: working copies of processes on this machine have this name and their own numbers, and the control socket is beside them. */
   readonly localFile: string;
 }
 
+/** Names the folder for the files that a process keeps on its machine beside a store on a server. */
+export const LOCAL_FOLDER_VARIABLE = "RETINUE_LOCAL_FOLDER";
+export const LOCAL_FOLDER = ".retinue";
 const DEFAULT_PORT = 5432;
 const DEFAULT_SCHEMA = "retinue";
 const EXPECTED = "postgres://user:password@host:port/database?schema=retinue&sslmode=verify-full";
@@ -35,8 +38,11 @@ const SESSION_TIMEOUT_S = { least: 2, most: 300 } as const;
 const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/;
 const HOST = /^[\w.:-]+$/;
 
-/** Throws `Misconfigured` (`store_invalid`, `store_tls_missing`). Files are relative to `cwd`. */
-export function parsePostgresAddress(address: string, cwd: string): PostgresAddress {
+/**
+ * Throws `Misconfigured` (`store_invalid`, `store_tls_missing`). Files are relative to `cwd`. The local folder is no part of the address, which
+ * is one for all machines.
+ */
+export function parsePostgresAddress(address: string, cwd: string, localFolder = LOCAL_FOLDER): PostgresAddress {
   const url = URL.parse(address);
   // A password with a bare "/", "?" or "#" ends up in the port, the path or the fragment: the address is then refused as a whole.
   if (url === null || url.hash !== "" || url.port === "0" || url.pathname.slice(1).includes("/")) throw unreadable();
@@ -62,8 +68,12 @@ export function parsePostgresAddress(address: string, cwd: string): PostgresAddr
     schema,
     tls: tlsOf(host, parameters, cwd),
     sessionTimeoutMs: timeoutOf(parameters.get("session_timeout")),
-    localFile: join(cwd, ".retinue", `postgres-${identity}.sqlite`),
+    localFile: join(inFolder(cwd, localFolder), `postgres-${identity}.sqlite`),
   };
+}
+
+function inFolder(cwd: string, path: string): string {
+  return isAbsolute(path) ? path : join(cwd, path);
 }
 
 /** The server and the database, for messages. */
@@ -110,7 +120,7 @@ function timeoutOf(given: string | undefined): number | undefined {
 function tlsOf(host: string, parameters: ReadonlyMap<string, string>, cwd: string): PostgresAddress["tls"] {
   const mode = parameters.get("sslmode") ?? "disable";
   const file = parameters.get("sslrootcert");
-  if (mode === "verify-full") return { rootCertificates: file === undefined || isAbsolute(file) ? file : join(cwd, file) };
+  if (mode === "verify-full") return { rootCertificates: file === undefined ? file : inFolder(cwd, file) };
   if (!host.startsWith("/") && !isLoopback(host))
     throw new Misconfigured(
       "store_tls_missing",

@@ -15,9 +15,12 @@ export type StoreAddress = SqliteAddress | PostgresAddress;
 
 export const DEFAULT_STORE = "sqlite:.retinue/store.sqlite";
 
-/** Throws `Misconfigured` (`store_invalid`, `store_tls_missing`). Never echoes an address that could hold a password. */
-export function parseStoreAddress(address: string, cwd: string): StoreAddress {
-  return /^postgres(ql)?:/i.test(address) ? parsePostgresAddress(address, cwd) : parseSqliteAddress(address, cwd);
+/**
+ * Throws `Misconfigured` (`store_invalid`, `store_tls_missing`). Never echoes an address that could hold a password. `localFolder` is for a
+ * store on a server; default `.retinue`.
+ */
+export function parseStoreAddress(address: string, cwd: string, localFolder?: string): StoreAddress {
+  return /^postgres(ql)?:/i.test(address) ? parsePostgresAddress(address, cwd, localFolder) : parseSqliteAddress(address, cwd);
 }
 
 function parseSqliteAddress(address: string, cwd: string): SqliteAddress {

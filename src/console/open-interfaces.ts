@@ -1,6 +1,4 @@
 /** Opens the interfaces by which people reach a running runtime: the control socket of the commands, and the console's port. */
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { ConsoleSettings } from "../config/console-settings.ts";
 import { storeFile } from "../config/store-address.ts";
@@ -76,7 +74,6 @@ async function openControl({ config, guardianOf, announcer, log, onStop }: Surfa
   // Of several processes in one folder, the first one serves: all know of each other by the server.
   const isOthers = async (): Promise<boolean> => config.store.kind === "postgres" && (await isServed(file, systemClock()));
   if (file === ":memory:" || (await isOthers())) return undefined;
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 }); // no store has made it yet where a process begins without one
   try {
     return await serveControl({ path: controlPath(file), guardianOf, announcer, log, onStop });
   } catch (error) {

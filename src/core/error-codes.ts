@@ -299,6 +299,7 @@ export const ERROR_CODES = [
   "store_connection_lost",
   "store_statement_failed",
   "store_unreadable",
+  "local_folder_unwritable",
   "store_foreign",
   "store_of_other_network",
   "store_newer",

@@ -9,6 +9,7 @@ import { Secret } from "../core/secret.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
+import { requireLocalFolder } from "../store/postgres/local-folder.ts";
 import type { Membership } from "../store/postgres/membership.ts";
 import { ServerTime } from "../store/postgres/server-time.ts";
 import type { Backlog } from "../store/overview.ts";
@@ -45,10 +46,11 @@ export interface FleetLaunchOptions extends LaunchOptions {
   readonly passOn: (fleet: LaunchedFleet, handle: Handle, delivery: RawDelivery) => Promise<GateAnswer>;
 }
 
-/** Joins the others, and takes nothing yet. Throws `Retryable` or `Misconfigured` if the server cannot be used. */
+/** Joins the others, and takes nothing yet. Throws `Retryable` or `Misconfigured` if the server or the local folder cannot be used. */
 export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): Promise<LaunchedFleet> {
   const { config, baseUrl, roster } = planned;
   const { address, random, log } = options;
+  requireLocalFolder(address);
   const time = new ServerTime(options.clock);
   const { clock } = time;
   learnSecrets(planned, options.scrubber);

@@ -2,8 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import * as z from "zod";
 import { loadConfig } from "../../src/config/config.ts";
 import { storeFile } from "../../src/config/store-address.ts";
 import { EXIT } from "../../src/cli/command.ts";
@@ -65,18 +67,53 @@ test("the image has the Node of package.json, and runs as a user without rights"
   expect(DOCKERFILE.indexOf("\nUSER node")).toBeLessThan(DOCKERFILE.indexOf("\nENTRYPOINT"));
 });
 
-test("the image keeps its store in a volume, and is asked for its health where the console listens", async () => {
-  const env = Object.fromEntries(
+/** The variables of the image. */
+const imageEnv = (): { readonly [name: string]: string } =>
+  Object.fromEntries(
     (
       instructions("ENV")
         .join(" ")
         .match(/\w+=\S+/g) ?? []
     ).map((pair) => pair.split(/=(.*)/s).slice(0, 2)),
   );
+const PROBE = z.object({ exec: z.object({ command: z.array(z.string()) }) });
+const CONTAINER = z.object({
+  env: z.array(z.object({ name: z.string(), value: z.string() })),
+  securityContext: z.object({ readOnlyRootFilesystem: z.boolean() }),
+  volumeMounts: z.array(z.object({ mountPath: z.string() })),
+  livenessProbe: PROBE,
+  readinessProbe: PROBE,
+});
+const POD = z.object({ securityContext: z.record(z.string(), z.unknown()), containers: z.tuple([CONTAINER]) });
+const PODS = z.object({ spec: z.object({ template: z.object({ spec: POD }) }) });
+const ON_SERVER = "postgres://bots:x@db.example.com/bots?sslmode=verify-full";
+
+test("the image keeps its store in a volume, and is asked for its health where the console listens", async () => {
+  const env = imageEnv();
   const config = await loadConfig({ cwd: project().root, env });
   expect(storeFile(config.store).startsWith(`${instructions("VOLUME")[0]}/`)).toBe(true);
   expect(instructions("HEALTHCHECK").join()).toContain(`http://${config.console.host}:${config.console.port}/healthz`);
   expect(instructions("ENTRYPOINT")).toEqual(['["node_modules/.bin/retinue"]']);
+});
+
+test("with a store on a server, image, pods and unit keep working copies where they can write", async () => {
+  const fileWith = async (env: { readonly [name: string]: string }) =>
+    storeFile((await loadConfig({ cwd: "/bots", env: { ...env, RETINUE_STORE: ON_SERVER } })).store);
+  expect(dirname(await fileWith(imageEnv()))).toBe(instructions("VOLUME")[0]);
+  const { spec } = PODS.parse(parse(readFileSync(join(ROOT, "docs/kubernetes.yaml"), "utf8"))).spec.template;
+  const [container] = spec.containers;
+  const ofPod = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
+  const mounts = container.volumeMounts.map(({ mountPath }) => mountPath);
+  expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
+  expect(mounts).toContain(dirname(await fileWith({ ...imageEnv(), ...ofPod })));
+  expect(mounts.some((path) => imageEnv()["NODE_COMPILE_CACHE"]?.startsWith(`${path}/`))).toBe(true);
+  // A user by name is refused: the node cannot know that it is not root.
+  expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000, fsGroup: 1000 });
+  for (const { exec } of [container.livenessProbe, container.readinessProbe])
+    expect(exec.command.join()).toContain(`http://127.0.0.1:${ofPod["RETINUE_CONSOLE_PORT"]}/`);
+  const folder = `/var/lib/${unit("StateDirectory")[0]}`;
+  expect(UNIT).toContain(folder);
+  expect(readFileSync(join(ROOT, "docs/deploying.md"), "utf8")).toContain(`\nRETINUE_LOCAL_FOLDER=${folder}\n`);
 });
 
 test("no secret reaches a layer: each file is named, and .env is never sent to the builder", () => {

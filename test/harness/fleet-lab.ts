@@ -1,5 +1,5 @@
 /** Several `retinue run` on one server, each in a folder of its own as on a machine of its own, against a network that the test judges by. */
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, type TestContext } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
@@ -32,6 +32,8 @@ interface RunOptions {
   readonly args?: readonly string[];
   /** Default: the lab's. */
   readonly store?: string;
+  /** Its folder can only be read, as that of an image. A process of root has every right, so this one is of nobody. */
+  readonly readOnly?: boolean;
 }
 
 export interface Member extends Process {
@@ -40,6 +42,8 @@ export interface Member extends Process {
 
 const DEFINITION = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
   watch: { feed: { from: "2026-01-01" } }, on: { "post.created": (post, act) => { act.reply(post, "${handle} on " + post.id); } } };`;
+
+const AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
 /** Specialists that answer each post once. */
 export async function fleetLab(
@@ -72,11 +76,13 @@ export async function fleetLab(
     network,
     handles,
     keys,
-    run({ env = {}, args = [], store: own = store } = {}) {
+    run({ env = {}, args = [], store: own = store, readOnly = false } = {}) {
       const root = folder(context);
       cpSync(project, root, { recursive: true });
       const words = ["run", "--base-url", listening.baseUrls.b ?? "", "--set", "b", "--profile", join(root, "quick.json")];
-      return { ...start(context, [...words, "--store", own, ...args], { cwd: root, env: { ...keys, ...env } }), root };
+      if (readOnly) chmodSync(root, 0o555);
+      const under = readOnly && process.getuid?.() === 0 ? AS_NOBODY : [];
+      return { ...start(context, [...words, "--store", own, ...args], { cwd: root, env: { ...keys, ...env }, under }), root };
     },
     ask: (...args) => inProcess(args.includes("--store") ? args : [...args, "--store", store], { cwd: visitor }),
     async news(text) {

@@ -1,4 +1,5 @@
 /** `retinue store copy`: takes a store from a file to PostgreSQL, or back. */
+import { LOCAL_FOLDER_VARIABLE } from "../../config/postgres-address.ts";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { systemRandom } from "../../core/random.ts";
@@ -21,8 +22,8 @@ export const command: Command = {
     const [action, address] = args;
     if (action !== "copy" || address === undefined)
       throw new Misconfigured("command_misused", "store copies to one address", { expected: "retinue store copy <address>" });
-    const { store: from } = await storeConfig(context);
-    const to = parseStoreAddress(address, cwd);
+    const { store: from, environment } = await storeConfig(context);
+    const to = parseStoreAddress(address, cwd, environment.get(LOCAL_FOLDER_VARIABLE));
     const { specialists } = await copyStore({ from, to, clock, random: systemRandom() });
     const message = `${specialists} ${specialists === 1 ? "specialist is" : "specialists are"} in ${nameOf(to)}`;
     out.line(message);

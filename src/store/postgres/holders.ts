@@ -13,15 +13,20 @@ export interface HolderGroup {
   readonly lostBy: readonly number[];
   /** False if their last holder, then the only one, did not end in order. */
   readonly isClosed: boolean;
-  /** Set if they were last held on another server, or in another history of this one: the last time that their rows know of. */
+  /** Set if they were last held in another history than the server's own: the last time that their rows know of. */
   readonly copiedAt: number | undefined;
 }
 
 /** The history that is written now. The control file has that of the last checkpoint, which is the old one just after a promotion. */
 const TIMELINE = "('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int";
 
-/** A promoted replica, or a restored backup, has another name: it may lack the last commits. */
-const SERVER_NAME = `(SELECT system_identifier FROM pg_control_system())::text || '/' || ${TIMELINE}`;
+/**
+ * The history that the rows of a schema belong to. It is another one in a promoted replica and in a restored backup, which may lack the last
+ * commits: also in one that is restored on the same server, since a restore makes the database or its tables anew. Only a disk of the server
+ * that is put back as it was has the same name.
+ */
+const serverName = (schema: string): string => `concat_ws('/', (SELECT system_identifier FROM pg_control_system()), ${TIMELINE},
+  (SELECT oid FROM pg_database WHERE datname = current_database()), '${schema}.shard'::regclass::oid)`;
 
 /** A process is a loser of its shards until it is gone: what it had begun to send may leave while it is stopped, and when it wakes. */
 const LOSERS = `WITH living AS (SELECT l.objid::bigint AS number FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(PROCESS_LOCKS)}),
@@ -38,7 +43,7 @@ export async function noteLosers(connection: PostgresConnection, schema: string,
 /** The shards by their last holder: those of lost holders each for themselves, and the others together. */
 export async function groupsOf(connection: PostgresConnection, schema: string, shards: readonly number[]): Promise<readonly HolderGroup[]> {
   const rows = await connection.query({
-    text: `SELECT s.shard, s.holder, s.lost_by, s.server IS NOT NULL AND s.server <> ${SERVER_NAME} AS copied,
+    text: `SELECT s.shard, s.holder, s.lost_by, s.server IS NOT NULL AND s.server <> ${serverName(schema)} AS copied,
         s.holder IS NOT NULL AND h.closed_at IS NULL AS open, t.seen_at
       FROM ${schema}.shard s LEFT JOIN ${schema}.holder h ON h.number = s.holder LEFT JOIN ${schema}.ledger_time t ON t.holder = s.holder
       WHERE s.shard = ANY($1::int[]) ORDER BY s.shard`,
@@ -105,7 +110,7 @@ export async function registerHolder(connection: PostgresConnection, { schema, g
 /** From here on the rows of these shards belong to this server's history. */
 export async function noteServer(connection: PostgresConnection, schema: string, shards: readonly number[]): Promise<void> {
   await connection.query({
-    text: `UPDATE ${schema}.shard SET server = ${SERVER_NAME} WHERE shard = ANY($1::int[])`,
+    text: `UPDATE ${schema}.shard SET server = ${serverName(schema)} WHERE shard = ANY($1::int[])`,
     values: [shards],
   });
 }

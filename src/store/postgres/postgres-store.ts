@@ -6,8 +6,6 @@
  * connection that writes. A holder that ends in order leaves nothing behind that a start has to read again; one that is lost leaves facts
  * after its mark, which the next holder folds first.
  */
-import { existsSync, readdirSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
 import type { Clock } from "../../core/clock.ts";
 import { defined } from "../../core/defined.ts";
@@ -18,7 +16,7 @@ import { COPIED_AT } from "../sqlite/restore-detection.ts";
 import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
 import { openWholeFile } from "../sqlite/whole-file.ts";
-import { openWorkingCopy, type WorkingCopy } from "../sqlite/working-copy.ts";
+import type { WorkingCopy } from "../sqlite/working-copy.ts";
 import type { Store } from "../store.ts";
 import { awaitPast } from "./await-past.ts";
 import { NumberBlocks } from "./blocks.ts";
@@ -29,6 +27,7 @@ import { ALL_SHARDS, takeShards, writerPurpose } from "./ownership.ts";
 import { guardianAccount } from "./guardian-account.ts";
 import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
+import { NO_HOLDER, openLocalCopy, requireLocalFolder } from "./local-folder.ts";
 import { Past } from "./past.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
 import { livingSettings, sessionTimes, writerSettings, type SessionSettings, type SessionTimes } from "./session-settings.ts";
@@ -85,6 +84,7 @@ export async function storeInUse(options: PostgresStoreOptions): Promise<Retryab
 export async function openShards(options: PostgresStoreOptions): Promise<HeldStore | undefined> {
   const { address, shards: wanted = ALL_SHARDS } = options;
   const times = sessionTimes(address.sessionTimeoutMs);
+  requireLocalFolder(address);
   const connection = await prepareServer(options, times);
   try {
     const shards = await takeShards(connection, address.schema, wanted);
@@ -187,7 +187,7 @@ async function openHolding(holding: Holding, file: string): Promise<Opened> {
   const numbers = new NumberBlocks(connection, schema);
   await numbers.renew();
   const holder = await registerHolder(connection, { schema, group, process: options.process ?? 0, now: clock.now(), numbers });
-  const copy = openWorkingCopy(file === MEMORY ? file : ownFile(file, holder));
+  const copy = openLocalCopy(file, holder);
   const connect = (): Promise<PostgresConnection> => openConnection({ address, purpose: "money", settings: livingSettings(times) });
   const money = new GuardianMoney({ schema, holder, clock, aliveMs: times.aliveMs, connect });
   try {
@@ -291,31 +291,12 @@ function claiming(store: Store, money: GuardianMoney): Pick<Store, "admit" | "op
   };
 }
 
-/** The file of a working copy. Removes those of processes that are gone. */
-function ownFile(file: string, holder: number): string {
-  for (const name of existsSync(dirname(file)) ? readdirSync(dirname(file)) : []) {
-    const [, pid] = name.startsWith(basename(file)) ? (/^-(\d+)-\d+/.exec(name.slice(basename(file).length)) ?? []) : [];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(dirname(file), name), { force: true });
-  }
-  return `${file}-${process.pid}-${holder}`;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM"; // another user's
-  }
-}
-
-/** In the name of a working copy that no holder has. */
-const NO_HOLDER = 0;
-
 /** The rows of now, in a copy that takes no writes. */
 async function openForReading(options: PostgresStoreOptions): Promise<Store> {
   const { address, clock } = options;
+  requireLocalFolder(address);
   const connection = await prepareServer(options, sessionTimes());
-  const copy = openWorkingCopy(ownFile(address.localFile, NO_HOLDER));
+  const copy = openLocalCopy(address.localFile, NO_HOLDER);
   try {
     const group = { shards: ALL_SHARDS, holders: [], lostBy: [], isClosed: false, copiedAt: undefined };
     await loadRows(connection, { schema: address.schema, copy, group, holder: undefined, now: clock.now() });

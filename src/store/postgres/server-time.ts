@@ -9,9 +9,15 @@ import { MINUTE } from "../../core/units.ts";
 export const SERVER_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 /** A look that took longer than this many times the best one says less than what is known. */
 const POOR = 2;
+/** The server tells whole milliseconds. */
+const ROUNDED_MS = 1;
 /** A look that is older is replaced by any other. */
 const KEPT_MS = MINUTE;
-/** The server's clock was set back if it seems to be behind by more: it is followed then. Below, time stands still for as long. */
+/**
+ * The server's clock was set back if it seems to be behind by more: it is followed then, as a machine's own clock is. Below, time stands still
+ * for as long. To stand still for every correction would stop retries, schedules and polls for as long as the clock had been ahead, and would
+ * protect nothing: quota ages by the ledger's clock, which never goes back (`limits/ledger-clock.ts`).
+ */
 const SET_BACK_MS = MINUTE;
 
 interface Look {
@@ -48,8 +54,18 @@ export class ServerTime {
     const at = this.#own.monotonic();
     const tookMs = at - askedAt;
     const known = this.#look;
-    if (known !== undefined && at - known.at < KEPT_MS && tookMs > POOR * known.tookMs) return;
+    if (known !== undefined && at - known.at < KEPT_MS && tookMs > POOR * known.tookMs && this.#agrees(known, { server, tookMs })) return;
     this.#look = { server: server + tookMs / 2, at, tookMs };
+  }
+
+  /**
+   * The server's clock is at least what it showed, and at most that and the time of the look. What is known may be outside: a machine's
+   * monotonic clock stands still while it is suspended.
+   */
+  #agrees(known: Look, { server, tookMs }: Pick<Look, "server" | "tookMs">): boolean {
+    const estimate = this.#estimate(known);
+    const errorMs = known.tookMs / 2 + ROUNDED_MS;
+    return estimate + errorMs >= server && estimate - errorMs <= server + tookMs;
   }
 
   #now(): number {
