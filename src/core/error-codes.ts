@@ -300,6 +300,7 @@ export const ERROR_CODES = [
   "store_unreadable",
   "store_foreign",
   "store_of_other_network",
+  "store_left_behind",
   "store_newer",
   "store_older",
   "store_damaged",

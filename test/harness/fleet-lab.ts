@@ -15,6 +15,7 @@ export interface FleetLab {
   readonly handles: readonly string[];
   /** The keys of the specialists, as variables. */
   readonly keys: { readonly [name: string]: string };
+  readonly baseUrl: string;
   /** Starts a process in a new folder, with the definitions of now. */
   run(options?: RunOptions): Member;
   /** Runs a command in a folder that no process has, on the lab's store unless it names another. */
@@ -32,6 +33,8 @@ interface RunOptions {
   readonly args?: readonly string[];
   /** Default: the lab's. */
   readonly store?: string;
+  /** The folder of a process that has ended. Default: a new one. */
+  readonly root?: string;
 }
 
 export interface Member extends Process {
@@ -57,6 +60,7 @@ export async function fleetLab(
   writeFileSync(join(project, "quick.json"), JSON.stringify({ extends: "set-b", timing: { quietMs: 200 } }));
   const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), residents: false, scale: 0.05 });
   const listening = await network.listen({ set: "b" });
+  const baseUrl = listening.baseUrls.b ?? "";
   const keys = Object.fromEntries(
     handles.map((handle) => [`RETINUE_KEY_${handle.toUpperCase()}`, network.provision({ handle, tier: "pro", set: "b" }).key]),
   );
@@ -72,10 +76,10 @@ export async function fleetLab(
     network,
     handles,
     keys,
-    run({ env = {}, args = [], store: own = store } = {}) {
-      const root = folder(context);
+    baseUrl,
+    run({ env = {}, args = [], store: own = store, root = folder(context) } = {}) {
       cpSync(project, root, { recursive: true });
-      const words = ["run", "--base-url", listening.baseUrls.b ?? "", "--set", "b", "--profile", join(root, "quick.json")];
+      const words = ["run", "--base-url", baseUrl, "--set", "b", "--profile", join(root, "quick.json")];
       return { ...start(context, [...words, "--store", own, ...args], { cwd: root, env: { ...keys, ...env } }), root };
     },
     ask: (...args) => inProcess(args.includes("--store") ? args : [...args, "--store", store], { cwd: visitor }),
