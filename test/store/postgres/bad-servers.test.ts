@@ -72,7 +72,9 @@ describe.each(POSTGRES_MAJORS)("PostgreSQL %i", (major) => {
     const address = await server.database();
     await server.run("CREATE ROLE keeper LOGIN PASSWORD 'keeper'");
     await server.run("CREATE SCHEMA retinue AUTHORIZATION keeper", nameOf(address));
-    await (await opened(context, server.address(nameOf(address), "keeper", "keeper"))).close();
+    const store = await opened(context, server.address(nameOf(address), "keeper", "keeper"));
+    expect(await store.stops()).toEqual({ halts: [], pauses: [] });
+    await store.close();
   });
 
   test("a database of another encoding is refused", async (context) => {
