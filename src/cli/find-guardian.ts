@@ -51,9 +51,10 @@ async function connected({ store }: Config, { clock, env }: Context): Promise<Co
   }
 }
 
-/** The settings for finding the store: a mistake elsewhere must not block the kill switch. */
-export async function storeConfig({ flags, env, cwd }: Context): Promise<Config> {
+/** The settings for finding the store: a mistake elsewhere must not block the kill switch. A mistyped variable may have named another. */
+export async function storeConfig({ flags, env, cwd, out }: Context): Promise<Config> {
   const { config, problems } = await readConfig({ flags, env, cwd });
+  out.problems(problems.filter(({ code }) => code === "variable_unknown"));
   throwMistakes(problems.filter(({ code }) => code.startsWith("store_") || code.startsWith("config_")));
   return config;
 }

@@ -29,6 +29,7 @@ export async function openFleet(options: LaunchOptions, plan: LaunchPlan, addres
   return {
     ...launched,
     drain: () => (drained ??= drain()),
+    halts: async () => launched.halts(),
     isUnsigned: () => launched.runtime.unsigned,
     guardianOf: (caller) => guardianOfFleet(launched, caller),
     shown: () => (drained === undefined ? shown() : Promise.resolve(last)),

@@ -96,6 +96,7 @@ export function workOn({ context: { clock } }: Stage, launched: Launched): AtWor
   const live = { runtime, startedAt: clock.now(), baseUrl };
   return {
     ...launched,
+    halts: async () => (await store.stops()).halts,
     isUnsigned: () => runtime.webhooks?.unsigned ?? false,
     guardianOf: (caller) => createGuardian({ store, clock, live, caller }),
     shown: () => showRunning(launched, clock),
@@ -151,6 +152,8 @@ export interface ShowOptions {
   readonly plain: boolean;
   readonly places?: readonly Place[];
   readonly totals?: () => NetworkSummary;
+  /** Lines of before, which the view would hide. */
+  readonly notes?: readonly string[];
 }
 
 /** A live view on a terminal; lines for pipes, logs and servers. */
@@ -171,7 +174,7 @@ function showLines({ announcer, context: { out, clock } }: Stage, [console]: rea
 function showLive(
   stage: Stage,
   terminal: TextStream,
-  { launched, forMs, totals, places = [] }: ShowOptions,
+  { launched, forMs, totals, places = [], notes = [] }: ShowOptions,
   more: readonly Place[],
 ): Showing {
   const { announcer, context } = stage;
@@ -189,6 +192,7 @@ function showLive(
   });
   // They were printed before the view took the screen.
   for (const { message } of launched.warnings) view.note(`warning: ${message}`);
+  for (const line of notes) view.note(line);
   const print = stage.print;
   stage.print = (line) => view.note(line);
   return {

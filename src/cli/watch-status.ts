@@ -40,8 +40,9 @@ export async function watchStatus(context: Context, show: Show): Promise<Snapsho
   void lifetime.over.then(() => closing.abort());
   let watching: Watching | undefined;
   try {
-    const look = (): Promise<Snapshot> => withGuardian(context, (guardian) => guardian.status({}));
-    let snapshot = await look();
+    const look = (within: Context): Promise<Snapshot> => withGuardian(within, (guardian) => guardian.status({}));
+    let snapshot = await look(context);
+    const again = { ...context, out: { ...out, problems: () => undefined } }; // they are told once, and not across the screen
     watching = out.terminal === undefined ? watchLines(context, show) : watchScreen(context, out.terminal, show);
     for (;;) {
       watching.take(snapshot);
@@ -50,7 +51,7 @@ export async function watchStatus(context: Context, show: Show): Promise<Snapsho
         await sleep(clock, LOOK_MS, closing.signal);
         if (closing.signal.aborted) return snapshot;
         try {
-          snapshot = await look();
+          snapshot = await look(again);
           await sleep(clock, (clock.monotonic() - began - LOOK_MS) / LOOKING_SHARE, closing.signal);
           break;
         } catch (error) {

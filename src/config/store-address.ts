@@ -4,6 +4,7 @@ import { Misconfigured } from "../core/errors.ts";
 import { realPath } from "../core/real-path.ts";
 import type { Secret } from "../core/secret.ts";
 import { parsePostgresAddress, type PostgresAddress } from "./postgres-address.ts";
+import { nearest } from "./problem.ts";
 
 export interface SqliteAddress {
   readonly kind: "sqlite";
@@ -28,11 +29,23 @@ function parseSqliteAddress(address: string, cwd: string): SqliteAddress {
   if (path === undefined || path.includes("\0"))
     throw new Misconfigured("store_invalid", "the store's address cannot be read", {
       expected: "sqlite:<path>, or postgres://user:password@host/database",
-      hint: `use ${DEFAULT_STORE}`,
+      hint: adviceFor(address),
     });
   const local = path.replace(/^\/\/(?=\/)/, "");
   return { kind: "sqlite", path: local === ":memory:" ? local : followed(isAbsolute(local) ? local : join(cwd, local)) };
 }
+
+/** Names the scheme that was probably meant. */
+function adviceFor(address: string): string {
+  const scheme = /^([a-z][\w+.-]*):/i.exec(address)?.[1];
+  const near = scheme === undefined ? undefined : nearest(scheme, Object.keys(SCHEMES));
+  return near === undefined ? `use ${DEFAULT_STORE}` : `did you mean ${SCHEMES[near]}?`;
+}
+
+const SCHEMES: { readonly [scheme: string]: string } = {
+  sqlite: DEFAULT_STORE,
+  postgres: "postgres://user:password@host/database",
+};
 
 export function storeSecrets(address: StoreAddress): readonly Secret[] {
   return address.kind === "sqlite" || address.password === undefined ? [] : [address.password];

@@ -302,6 +302,7 @@ export const ERROR_CODES = [
   "local_folder_unwritable",
   "store_foreign",
   "store_of_other_network",
+  "store_left_behind",
   "store_newer",
   "store_older",
   "store_damaged",

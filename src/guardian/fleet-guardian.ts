@@ -144,10 +144,15 @@ async function ask(
   }
 }
 
-/** Asks a process to give its specialists to the others. */
-export async function drainProcess(membership: Membership, process: FleetProcess): Promise<OrderResult> {
+/** Asks a process to give its specialists to the others, of which there may be none. */
+export async function drainProcess(membership: Membership, process: FleetProcess, all: readonly FleetProcess[]): Promise<OrderResult> {
   readAnswer(await membership.ask(process, JSON.stringify({ do: "drain" }), ANSWER_MS));
-  return { message: `${process.name} gives its specialists to the others, and takes none until it is started again` };
+  const isLast = all.every((one) => one.draining || one.number === process.number);
+  return {
+    message: isLast
+      ? `${process.name} gives up its specialists, and no process is left that takes them: nothing is done until one is started with retinue run`
+      : `${process.name} gives its specialists to the others, and takes none until it is started again`,
+  };
 }
 
 function readAnswer(text: string): unknown {

@@ -9,7 +9,7 @@ import type { Handle } from "../core/ids.ts";
 import { SECOND, showDuration } from "../core/units.ts";
 import type { Stop } from "../limits/verdict.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import { Membership, type FleetProcess, type FleetView } from "../store/postgres/membership.ts";
+import { Membership, type FleetProcess, type FleetView, type MembershipOptions } from "../store/postgres/membership.ts";
 import { SHARDS } from "../store/postgres/ownership.ts";
 import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
 import type { ServerTime } from "../store/postgres/server-time.ts";
@@ -46,6 +46,8 @@ export interface FleetOptions {
   readonly sharers: () => readonly (readonly Handle[])[];
   /** Answers a request of another process. */
   readonly answer: (body: string) => Promise<string | undefined>;
+  /** Called each time before the process joins. Throws if it must not. */
+  readonly admit: NonNullable<MembershipOptions["admit"]>;
   /** Called before a part begins. */
   readonly onPart: (part: Part) => Promise<void>;
 }
@@ -213,13 +215,14 @@ export class Fleet {
   }
 
   async #join(): Promise<void> {
-    const { address, options, time, specialists, answer } = this.#with;
+    const { address, options, time, specialists, answer, admit } = this.#with;
     const { clock, random, log } = options;
     this.#membership = await Membership.open({
       address,
       clock,
       handles: specialists().map(({ handle }) => handle),
       newSalt: () => random.word(SALT_LENGTH),
+      admit,
       onNotice: () => this.#wake.abort(),
       answer,
       onTime: (serverNow, askedAt) => time.note(serverNow, askedAt),

@@ -7,10 +7,13 @@ import { asHandle, type Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
 import { Secret } from "../core/secret.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
+import type { Stop } from "../limits/verdict.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
+import { leftBehind } from "../store/left-behind.ts";
 import { requireLocalFolder } from "../store/postgres/local-folder.ts";
 import type { Membership } from "../store/postgres/membership.ts";
+import { claimNetwork, haltsOf, useOf } from "../store/postgres/server-use.ts";
 import { ServerTime } from "../store/postgres/server-time.ts";
 import type { Backlog } from "../store/overview.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
@@ -31,11 +34,12 @@ import {
 } from "./launch.ts";
 import { DEFAULT_HANDLERS, type Runtime } from "./runtime.ts";
 import type { SeenRuntime } from "./seen-runtime.ts";
-import { placeOf } from "../config/postgres-address.ts";
 
 export interface LaunchedFleet extends LaunchPlan, Life {
   readonly fleet: Fleet;
   readonly runtime: FleetRuntime;
+  /** Those in force when the process joined. */
+  readonly halts: () => readonly Stop[];
 }
 
 export interface FleetLaunchOptions extends LaunchOptions {
@@ -59,6 +63,8 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
   const specialists = new Map(roster.definitions.map(({ specialist }) => [specialist.handle, specialist]));
   const receives = config.receiver.port !== undefined;
   const sharedLists = createSharedLists(random);
+  const use = { store: address, network: options.networkName ?? baseUrl, allowMoved: config.network.allowMoved };
+  let halts: readonly Stop[] | undefined;
   const fleet: Fleet = new Fleet({
     planned,
     options: { ...options, announcer, clock },
@@ -75,8 +81,16 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
       ...(receives ? { receiver: { ...receiverOf(config), port: undefined } } : {}),
     },
     answer: (body) => options.answer(launched, body),
-    onPart: ({ store }) =>
-      bindToNetwork(store, { path: placeOf(address), network: options.networkName ?? baseUrl, allowMoved: config.network.allowMoved }),
+    async admit(connection) {
+      if (halts === undefined) {
+        const begins = (await useOf(connection, address.schema)).isUnused;
+        const refusal = begins ? leftBehind({ ...use, cwd: config.cwd }) : undefined;
+        if (refusal !== undefined) throw refusal;
+      }
+      await claimNetwork(connection, address.schema, use);
+      halts ??= await haltsOf(connection, address.schema);
+    },
+    onPart: ({ store }) => bindToNetwork(store, use),
   });
   const news = createFleetNews({ fleet, shared: sharedLists, log, now: () => clock.now() });
   const runtime = new FleetRuntime({
@@ -95,6 +109,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     ...planned,
     fleet,
     runtime,
+    halts: () => halts ?? [],
     ...lifeOf({ runtime, isolation, planned, options: { ...options, announcer }, close: [isolation, tools, transport] }),
   };
   try {

@@ -180,7 +180,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     const { allowMoved } = config.network;
     const isDry = options.writes === "refuse";
     if (!isDry && options.anyNetwork !== true)
-      await bindToNetwork(real, { path: storeFile(config.store), network: options.networkName ?? baseUrl, allowMoved });
+      await bindToNetwork(real, { store: config.store, network: options.networkName ?? baseUrl, allowMoved });
     const store = isDry ? await openDryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     common = openCommon(planned, options);
     runtime = createRuntime({

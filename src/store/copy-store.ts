@@ -4,12 +4,13 @@
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { placeOf } from "../config/postgres-address.ts";
-import { storeFile, type StoreAddress } from "../config/store-address.ts";
+import { placeOf, type PostgresAddress } from "../config/postgres-address.ts";
+import { DEFAULT_STORE, storeFile, type StoreAddress } from "../config/store-address.ts";
 import type { Clock } from "../core/clock.ts";
 import { Misconfigured } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import { EVERYONE } from "../limits/verdict.ts";
+import { copiedTo } from "./copied.ts";
 import { openStore } from "./open-store.ts";
 import { syncFolder } from "./sqlite/schema.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
@@ -33,7 +34,7 @@ export async function copyStore(copying: Copying): Promise<{ readonly specialist
   const original = await openStore(from, { clock, random, mustExist: true });
   const file = `${storeFile(to)}-copy`;
   try {
-    const reason = `its rows were copied to ${nameOf(to)}`;
+    const reason = copiedTo(nameOf(to));
     const wasHalted = (await original.stops()).halts.some(({ scope }) => scope === EVERYONE);
     if (!wasHalted) await original.stop("halt", EVERYONE, reason, clock.now());
     try {
@@ -59,11 +60,30 @@ export function nameOf(address: StoreAddress): string {
   return address.kind === "sqlite" ? address.path : `${placeOf(address)}, schema ${address.schema}`;
 }
 
+/** For commands to copy: the address without a password. */
+export function addressOf(address: StoreAddress): string {
+  return address.kind === "sqlite" ? `sqlite:${address.path}` : postgresAddressOf(address);
+}
+
+function postgresAddressOf({ user, host, port, database, schema, tls }: PostgresAddress): string {
+  const [name, place, data] = [user, host, database].map(encodeURIComponent);
+  const root = tls?.rootCertificates;
+  const parameters = [
+    `schema=${schema}`,
+    ...(tls === undefined ? [] : ["sslmode=verify-full"]),
+    ...(root === undefined ? [] : [`sslrootcert=${encodeURIComponent(root)}`]),
+  ];
+  return `postgres://${name}@${host.includes(":") ? `[${host}]` : place}:${port}/${data}?${parameters.join("&")}`;
+}
+
 function refuseFile({ from, to }: Copying): void {
   if (from.kind === "sqlite" && !existsSync(from.path))
     throw new Misconfigured("store_missing", "there is no store to copy", { file: from.path, hint: "name it with --store" });
   if (nameOf(from) === nameOf(to))
-    throw new Misconfigured("store_not_empty", "this is the store itself", { expected: "the address of another store" });
+    throw new Misconfigured("store_not_empty", "this is the store itself", {
+      expected: "the address of another store",
+      ...(to.kind === "sqlite" ? {} : { hint: `name the original with --store ${DEFAULT_STORE}` }),
+    });
   if (to.kind === "sqlite" && existsSync(to.path))
     throw new Misconfigured("store_not_empty", "the file exists already", { file: to.path, hint: "name another file" });
 }

@@ -137,6 +137,19 @@ describe("check", () => {
     });
   });
 
+  test("names the package that a store on a server needs", async () => {
+    const { root } = project(good);
+    const hook = `import { registerHooks } from "node:module";
+      const missing = Object.assign(new Error("Cannot find package 'pg'"), { code: "ERR_MODULE_NOT_FOUND" });
+      registerHooks({ resolve(name, context, next) { if (name === "pg") throw missing; return next(name, context); } });`;
+    const { code, stderr } = await retinue(["check", "--no-keys", "--store", "postgres://me@127.0.0.1:1/x"], {
+      cwd: root,
+      nodeOptions: [`--import=data:text/javascript,${encodeURIComponent(hook)}`],
+    });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("the package pg is not installed")]);
+    expect(stderr).toContain("npm install --save-exact pg@");
+  });
+
   test("runs from its sources without a condition, and lends them to definitions anywhere", async () => {
     const { root } = project({
       "agents/scout.ts": `import { credits, defineSpecialist } from "retinue";\nexport default defineSpecialist({ handle: "scout", spend: { perDay: credits(5) } });`,

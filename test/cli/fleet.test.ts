@@ -1,4 +1,5 @@
 /** `retinue fleet`, and the other commands where several processes share a store. */
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inProcess } from "../harness/cli.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
@@ -32,6 +33,12 @@ test("commands on any machine see all specialists, and an order reaches each", {
   expect(log.entries.length, JSON.stringify(log).slice(0, 300)).toBe(8);
   const [entry] = log.entries;
   expect((await lab.ask("why", entry.id)).stdout).toContain("s");
+  const names = (await fleet()).processes.map(({ name }: { name: string }) => name);
+  const copied = await lab.ask("store", "copy", `sqlite:${join(folder(context), "copy.sqlite")}`);
+  expect(copied.code).toBe(1);
+  const unnamed = await lab.ask("fleet", "drain");
+  expect(unnamed.code).toBe(2);
+  for (const name of names) for (const { stderr } of [copied, unnamed]) expect(stderr).toContain(name);
   const drained = await lab.ask("fleet", "drain", String((await fleet()).processes[0].name));
   expect(drained.stdout).toContain("gives its specialists to the others");
   await expect
@@ -42,6 +49,7 @@ test("commands on any machine see all specialists, and an order reaches each", {
   expect(lab.network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === post)).toEqual([]);
   expect((await lab.ask("halt", "--lift")).code).toBe(0);
   await lab.answered(post);
+  expect((await lab.ask("fleet", "drain", names[1])).stdout).toContain("no process is left that takes them");
   for (const process of [one, two]) process.kill("SIGTERM");
   for (const process of [one, two]) expect((await process.ended).code).toBe(0);
   expect(lab.doubled()).toEqual([]);

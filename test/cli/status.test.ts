@@ -32,3 +32,9 @@ test("a store that nobody filled is shown without tables of nothing", async () =
   const { stdout } = await (await storeProject()).run("status");
   expect(stdout).not.toMatch(/Waits for|Parked|In doubt|Gaps|Webhooks/);
 });
+
+test("a mistyped variable is told, because it may have named another store", async () => {
+  const { run } = await storeProject(undefined, { env: { RETINUE_STOER: "postgres://me@127.0.0.1/x" } });
+  expect(await run("status")).toMatchObject({ code: 0, stderr: expect.stringContaining("did you mean RETINUE_STORE?") });
+  expect(await run("status", "--json")).toMatchObject({ code: 0, stderr: "" });
+});

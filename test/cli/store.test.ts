@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { inProcess, retinue } from "../harness/cli.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { folder } from "../harness/process.ts";
@@ -78,3 +79,58 @@ test("a copy that cannot be made leaves the original as it was", async (context)
   for (const words of [["store"], ["store", "move", "x"], ["store", "copy"]]) expect((await lab.ask(...words)).code).toBe(2);
   expect(JSON.parse((await lab.ask("status", "--json")).stdout)).toMatchObject({ halts: [] });
 });
+
+test(
+  "a history is not left behind: run names the copy, and the original says where the work goes on",
+  { timeout: 120_000 },
+  async (context) => {
+    const address = await server.database();
+    const lab = await fleetLab(context, { store: "sqlite:.retinue/store.sqlite", specialists: 2 });
+    const first = lab.run();
+    const { root } = first;
+    await lab.answered(await lab.news("one"), 30_000);
+    first.kill("SIGTERM");
+    await first.ended;
+    const words = ["--base-url", lab.baseUrl, "--set", "b", "--store", address];
+    const refused = await lab.run({ root, store: address }).ended;
+    expect([refused.code, refused.stdout]).toEqual([2, expect.stringContaining("store_left_behind")]);
+    const checked = await inProcess(["check", ...words], { cwd: root, env: lab.keys });
+    expect([checked.code, checked.stderr]).toEqual([
+      2,
+      expect.stringContaining("retinue store copy <address> --store sqlite:.retinue/store.sqlite"),
+    ]);
+
+    const itself = await inProcess(["store", "copy", address], { cwd: root, env: { RETINUE_STORE: address } });
+    expect([itself.code, itself.stderr]).toEqual([
+      2,
+      expect.stringContaining("name the original with --store sqlite:.retinue/store.sqlite"),
+    ]);
+    const copied = await inProcess(["store", "copy", address, "--store", "sqlite:.retinue/store.sqlite"], {
+      cwd: root,
+      env: { RETINUE_STORE: address },
+    });
+    expect([copied.code, copied.stdout]).toEqual([
+      0,
+      expect.stringContaining(`retinue halt --lift --store 'sqlite:${join(root, ".retinue/store.sqlite")}'`),
+    ]);
+
+    const original = await retinue(["run", "--base-url", lab.baseUrl, "--set", "b"], { cwd: root, env: lab.keys, until: /HALTED/ });
+    expect([original.code, original.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^HALTED since .*, nobody writes: its rows were copied to 127\.0\.0\.1.* \(name the copy with RETINUE_STORE, or .*halt --lift\)$/m,
+      ),
+    ]);
+    const moved = lab.run({ root, store: address });
+    await lab.answered(await lab.news("two"), 30_000);
+    const halted = await lab.ask("halt", "--reason", "enough", "--store", address);
+    expect(halted.code).toBe(0);
+    moved.kill("SIGTERM");
+    await moved.ended;
+    const again = lab.run({ root, store: address });
+    expect(await again.saying(({ type }) => type === "started")).toMatchObject({ halts: [{ scope: "*", reason: "enough" }] });
+    again.kill("SIGTERM");
+    await again.ended;
+    expect(lab.doubled()).toEqual([]);
+  },
+);

@@ -30,6 +30,17 @@ test.each(["", "sqlite:", "store.sqlite", "SQLITE:x", "mysql://me:hunter22222@db
   },
 );
 
+test.each([
+  ["postgress://me:hunter22222@db/x", "did you mean postgres://user:password@host/database?"],
+  ["sqllite:a", "did you mean sqlite:.retinue/store.sqlite?"],
+  ["mysql://me:hunter22222@db/x", "use sqlite:.retinue/store.sqlite"],
+  ["sqlite:", "did you mean sqlite:.retinue/store.sqlite?"],
+])("the advice on %j names the scheme that was meant", (address, hint) => {
+  expect(() => parseStoreAddress(address, "/")).toThrow(
+    expect.objectContaining({ code: "store_invalid", details: expect.objectContaining({ hint }) }),
+  );
+});
+
 test("PostgreSQL is an address with a secret, and its working copy a file of the project", () => {
   const address = parseStoreAddress("PostgreSQL://me:hunter22222@localhost/x", "/");
   expect(address).toMatchObject({ kind: "postgres", host: "localhost", database: "x" });

@@ -15,6 +15,7 @@ export interface FleetLab {
   readonly handles: readonly string[];
   /** The keys of the specialists, as variables. */
   readonly keys: { readonly [name: string]: string };
+  readonly baseUrl: string;
   /** Starts a process in a new folder, with the definitions of now. */
   run(options?: RunOptions): Member;
   /** Runs a command in a folder that no process has, on the lab's store unless it names another. */
@@ -34,6 +35,8 @@ interface RunOptions {
   readonly store?: string;
   /** Its folder can only be read, as that of an image. A process of root has every right, so this one is of nobody. */
   readonly readOnly?: boolean;
+  /** The folder of a process that has ended. Default: a new one. */
+  readonly root?: string;
 }
 
 export interface Member extends Process {
@@ -61,6 +64,7 @@ export async function fleetLab(
   writeFileSync(join(project, "quick.json"), JSON.stringify({ extends: "set-b", timing: { quietMs: 200 } }));
   const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), residents: false, scale: 0.05 });
   const listening = await network.listen({ set: "b" });
+  const baseUrl = listening.baseUrls.b ?? "";
   const keys = Object.fromEntries(
     handles.map((handle) => [`RETINUE_KEY_${handle.toUpperCase()}`, network.provision({ handle, tier: "pro", set: "b" }).key]),
   );
@@ -76,10 +80,10 @@ export async function fleetLab(
     network,
     handles,
     keys,
-    run({ env = {}, args = [], store: own = store, readOnly = false } = {}) {
-      const root = folder(context);
+    baseUrl,
+    run({ env = {}, args = [], store: own = store, root = folder(context), readOnly = false } = {}) {
       cpSync(project, root, { recursive: true });
-      const words = ["run", "--base-url", listening.baseUrls.b ?? "", "--set", "b", "--profile", join(root, "quick.json")];
+      const words = ["run", "--base-url", baseUrl, "--set", "b", "--profile", join(root, "quick.json")];
       if (readOnly) chmodSync(root, 0o555);
       const under = readOnly && process.getuid?.() === 0 ? AS_NOBODY : [];
       return { ...start(context, [...words, "--store", own, ...args], { cwd: root, env: { ...keys, ...env }, under }), root };

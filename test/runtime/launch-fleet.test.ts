@@ -1,6 +1,7 @@
 /** The runtimes of a process as one: any process takes any delivery, and specialists with one key are together. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { signDelivery } from "../../src/webhooks/receiver/sign.ts";
+import { inProcess } from "../harness/cli.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
@@ -68,6 +69,34 @@ test("specialists that share a key are at one process, whose shards are those of
     new URL(store).pathname.slice(1),
   );
   expect(rows).toEqual([{ shards: "1", keys: "1" }]);
+  one.kill("SIGTERM");
+  expect((await one.ended).code).toBe(0);
+});
+
+test("a process of another network is refused before the others see it, and check says so too", { timeout: 60_000 }, async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 2 });
+  const stranger = await fleetLab(context, { store, specialists: 2 });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"), 30_000);
+  const other = stranger.run();
+  const { code, stdout } = await other.ended;
+  expect([code, JSON.parse(stdout)]).toEqual([
+    2,
+    expect.objectContaining({
+      error: expect.objectContaining({ code: "store_of_other_network", hint: expect.stringContaining("--allow-moved") }),
+    }),
+  ]);
+  expect(await server.run("SELECT count(*)::int AS n FROM retinue.process", new URL(store).pathname.slice(1))).toEqual([{ n: 1 }]);
+  const check = async (baseUrl: string, address = store) => {
+    const words = ["check", "--json", "--base-url", baseUrl, "--set", "b", "--store", address];
+    const checked = await inProcess(words, { cwd: other.root, env: stranger.keys });
+    return [checked.code, JSON.parse(checked.stdout).problems.map((problem: { code: string }) => problem.code)];
+  };
+  expect(await check(stranger.baseUrl)).toEqual([2, ["store_of_other_network"]]);
+  expect(await check(lab.baseUrl)).toEqual([0, []]);
+  expect(await check(lab.baseUrl, "postgres://me@127.0.0.1:1/x")).toEqual([0, ["store_unreachable"]]);
+  expect(await check(lab.baseUrl, "postgress://me@127.0.0.1/x")).toEqual([2, ["store_invalid"]]);
   one.kill("SIGTERM");
   expect((await one.ended).code).toBe(0);
 });

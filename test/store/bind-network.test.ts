@@ -1,10 +1,12 @@
 /** A store belongs to one network: another is refused by name, another spelling of the same address is the same. */
 import { expect, test } from "vitest";
+import { parseStoreAddress } from "../../src/config/store-address.ts";
 import { bindToNetwork, otherNetwork } from "../../src/store/bind-network.ts";
 import { desk } from "../harness/guardian-over-store.ts";
 
 const HERE = "https://here.example.com/v1";
-const use = (network: string, allowMoved = false) => ({ path: "store.sqlite", network, allowMoved });
+const file = parseStoreAddress("sqlite:store.sqlite", "/");
+const use = (network: string, allowMoved = false) => ({ store: file, network, allowMoved });
 
 test.each([undefined, HERE, `${HERE}/`, "https://here.example.com", "https://HERE.example.com:443/v1"])(
   "a store of %s may be used",
@@ -31,4 +33,12 @@ test("the first network binds, a refused one does not, and a move binds anew", a
   expect(await on(store.network())).toBe(HERE);
   await on(bindToNetwork(store, use("https://there.example.com/v1", true)));
   expect(await on(store.network())).toBe("https://there.example.com/v1");
+});
+
+test("the advice for a store on a server is another schema", () => {
+  const store = parseStoreAddress("postgres://me@127.0.0.1/x", "/");
+  const refusal = otherNetwork("https://there.example.com/v1", { ...use(HERE), store });
+  expect(refusal?.message).toBe(`the store on 127.0.0.1:5432/x, schema retinue, belongs to https://there.example.com/v1, not to ${HERE}`);
+  expect(refusal?.details).toMatchObject({ hint: expect.stringMatching(/^name another schema in the store's address: \?schema=<name>/) });
+  expect(refusal?.details).not.toHaveProperty("file");
 });

@@ -1,5 +1,5 @@
 /** A store on a server: the same promises as a file, with the server as its disk, one process at work and others that stand by. */
-import { globSync } from "node:fs";
+import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, type TestContext } from "vitest";
 import { parseStoreAddress, storeFile } from "../../src/config/store-address.ts";
@@ -103,6 +103,15 @@ function isNumber(db: ReturnType<typeof openForReading>, table: string, column: 
 }
 
 describe("a store on a server", () => {
+  test("its working copy is for its owner alone, with all files beside it", async (context) => {
+    const here = await lab(context);
+    const store = await here.open();
+    await store.putEvents(arrival("p1"), clock.now());
+    const files = globSync(`${here.copy()}*`);
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.map((file) => statSync(file).mode & 0o777)).toEqual(files.map(() => 0o600));
+  });
+
   test("has every row of its working copy, after all kinds of work", { timeout: 60_000 }, async (context) => {
     const here = await lab(context);
     const store = await here.open({ readsBeside: true });

@@ -1,17 +1,19 @@
-/** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
+/** `retinue check`: lists every mistake in settings, profile, store, definitions and keys, without a call to the network. */
 import { readConfig, type Config } from "../../config/config.ts";
 import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
 import { modelSecrets } from "../../config/model-settings.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys, type Roster } from "../../config/roster.ts";
-import { storeFile, storeSecrets } from "../../config/store-address.ts";
+import { storeSecrets } from "../../config/store-address.ts";
 import { shippedProfile, type Profile } from "../../contract/profile/profile.ts";
 import { defined } from "../../core/defined.ts";
+import { Retryable, type Misconfigured } from "../../core/errors.ts";
 import { Scrubber } from "../../core/scrubber.ts";
 import type { Secret } from "../../core/secret.ts";
 import { asConfigured, readRoster, requireBaseUrl } from "../../runtime/launch.ts";
 import { otherNetwork } from "../../store/bind-network.ts";
+import { leftBehind } from "../../store/left-behind.ts";
 import { networkOf } from "../../store/sqlite/upkeep.ts";
 import { deliveryRoute, receiverMistakes } from "../../webhooks/receiver-settings.ts";
 import { acceptTools } from "../accept-tools.ts";
@@ -21,10 +23,14 @@ import { problemJson } from "../output.ts";
 
 export const command: Command = {
   name: "check",
-  describe: "Checks settings, profile, definitions and keys for mistakes. Without --accept it calls nothing and writes nothing.",
+  describe:
+    "Checks settings, profile, store, definitions and keys for mistakes. Without --accept it calls nothing but the server of the store, and writes nothing.",
   options: [
     ...PROJECT_OPTIONS,
-    { flags: "--no-keys", describe: "check definitions and settings alone, without keys and the network's address" },
+    {
+      flags: "--no-keys",
+      describe: "check definitions and settings alone, without keys, the network's address and the server of the store",
+    },
     { flags: "--strict", describe: "treat warnings as mistakes" },
     { flags: "--accept", describe: "ask the MCP servers for their tools, show those that are new or changed, and accept them" },
   ],
@@ -39,7 +45,7 @@ export const command: Command = {
     const roster = accepts ? await readRoster(config, speaks, clock) : before;
     const found: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     found.push(...problemsOfSettings(speaks, config));
-    found.push(...problemsOfStore(config));
+    found.push(...(await problemsOfStore(config, options["keys"] !== false)));
     found.push(...problemsOfReceiver(config, speaks, roster, settings).filter(({ code }) => options["keys"] !== false || code !== SECRET));
     if (config.network.setStated && speaks.set !== config.network.set)
       found.push(
@@ -153,12 +159,26 @@ function secretsOf(config: Config, roster: Roster): readonly Secret[] {
   ];
 }
 
-/** Checks that the store does not belong to another network. */
-function problemsOfStore({ network: { baseUrl, allowMoved }, store }: Config): Problem[] {
-  if (baseUrl === undefined) return [];
-  const path = storeFile(store);
-  const refusal = otherNetwork(networkOf(path), { path, network: baseUrl, allowMoved });
-  return refusal === undefined ? [] : [problemOf(refusal, { file: path })];
+/** Checks that the store does not belong to another network, and that no history is left behind. */
+async function problemsOfStore({ cwd, network: { baseUrl: network, allowMoved }, store }: Config, asksServer: boolean): Promise<Problem[]> {
+  const known = (refusal: Misconfigured | undefined): Problem[] => (refusal === undefined ? [] : [problemOf(refusal)]);
+  if (store.kind === "sqlite")
+    return network === undefined ? [] : known(otherNetwork(networkOf(store.path), { store, network, allowMoved }));
+  try {
+    const { loadDriver } = await import("../../store/postgres/open-connection.ts"); // nobody else pays for it
+    await loadDriver();
+    if (!asksServer || network === undefined) return [];
+    const { lookAtServer } = await import("../../store/postgres/server-use.ts");
+    const before = await lookAtServer(store);
+    return [
+      ...known(otherNetwork(before.network, { store, network, allowMoved })),
+      ...known(before.isUnused ? leftBehind({ store, network, allowMoved, cwd }) : undefined),
+    ];
+  } catch (error) {
+    const problem = problemOf(error);
+    // A server that does not answer here and now may do so where the specialists run.
+    return [error instanceof Retryable ? { ...problem, level: "warning" } : problem];
+  }
 }
 
 /** Checks that the settings use only parts of a network that its profile has. Unknown prices are among the roster's problems. */

@@ -13,12 +13,12 @@ export const command: Command = {
   name: "fleet",
   arguments: "[drain] [process]",
   describe:
-    "Shows the processes that share a store on PostgreSQL: each one's share of the specialists, version and clock. drain gives those of one process to the others.",
+    "Shows the processes that share a store on PostgreSQL: each one's share of the specialists, time of start and version. drain gives those of one process to the others.",
   options: [OPTIONS.store, OPTIONS.config],
   examples: ["retinue fleet", "retinue fleet drain web-1:4711"],
   async run(context) {
     const { out, clock, args } = context;
-    const [action, name = ""] = args;
+    const [action, name] = args;
     if (action !== undefined && action !== "drain")
       throw new Misconfigured("command_misused", `fleet cannot "${action}"`, { expected: "nothing, or drain <process>" });
     const { store } = await storeConfig(context);
@@ -34,7 +34,7 @@ export const command: Command = {
         show(view, context);
         return EXIT.done;
       }
-      const { message } = await drainProcess(membership, processCalled(view, name));
+      const { message } = await drainProcess(membership, processCalled(view, name), view.processes);
       out.line(message);
       out.result({ ok: true, message });
       return EXIT.done;
@@ -67,11 +67,15 @@ function show({ processes, free, serverNow }: FleetView, { out, clock }: Context
 
 const WORTH_TELLING_MS = 2_000;
 
-function processCalled({ processes }: FleetView, name: string): FleetProcess {
+function processCalled({ processes }: FleetView, name: string | undefined): FleetProcess {
+  const known = processes.map((one) => `${one.name} (${one.number})`).join(", ");
+  if (name === undefined)
+    throw new Misconfigured("command_misused", "drain has to know which process", {
+      expected: processes.length === 0 ? "the name of a process; none works on this store" : `one of ${known}`,
+    });
   const found = processes.filter((one) => one.name === name || String(one.number) === name);
   const [process] = found;
   if (process !== undefined && found.length === 1) return process;
-  const known = processes.map((one) => `${one.name} (${one.number})`).join(", ");
   throw new Refused("nothing_found", `${found.length === 0 ? "no process" : "more than one process"} is called "${name}"`, {
     hint: processes.length === 0 ? "no process works on this store" : `retinue fleet lists them: ${known}`,
   });

@@ -1,8 +1,11 @@
 /** `retinue run`: runs the specialists of this project on a network, until they are asked to stop. */
 import { checkReachable } from "../../doctor/reach.ts";
+import { EVERYONE, type Stop } from "../../limits/verdict.ts";
 import { planLaunch, type LaunchPlan } from "../../runtime/launch.ts";
+import { isCopied } from "../../store/copied.ts";
 import { durationOption, flagOption } from "../args.ts";
 import { EXIT, type ExitCode, OPTIONS, PROJECT_OPTIONS, type Command } from "../command.ts";
+import { moment } from "../format-values.ts";
 import { live, openStage, openWork, showing, type Stage } from "../session.ts";
 import { countWithheld, summaryJson, summaryTable, withheldLine } from "../run-summary.ts";
 
@@ -49,12 +52,15 @@ async function runOnce(stage: Stage, plan: LaunchPlan, forMs: number | undefined
     const handles = plan.roster.definitions.map(({ specialist }) => specialist.handle);
     const { set } = plan.profile;
     const unsigned = launched.isUnsigned();
-    out.progress({ type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned }, [
+    const halts = await launched.halts();
+    const notes = halts.map((halt) => haltLine(halt, clock.now()));
+    out.progress({ type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned, halts }, [
       `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, only reads are sent" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}`,
+      ...notes.map(out.paint.red),
       "",
     ]);
     const withheld = countWithheld(stage.announcer);
-    const { why, shown } = await live(stage, launched, showing(stage, { launched, forMs, plain }));
+    const { why, shown } = await live(stage, launched, showing(stage, { launched, forMs, plain, notes }));
     summaryTable(shown, out);
     if (dryRun) withheldLine(withheld, out);
     const ok = why !== "lost";
@@ -64,4 +70,12 @@ async function runOnce(stage: Stage, plan: LaunchPlan, forMs: number | undefined
   } finally {
     await launched.stop();
   }
+}
+
+/** Says why nothing is written, since a process that is halted looks like one that has nothing to do. */
+function haltLine({ scope, reason, since }: Stop, now: number): string {
+  const who = scope === EVERYONE ? "nobody writes" : `${scope} does not write`;
+  const lift = `retinue halt ${scope === EVERYONE ? "" : `${scope} `}--lift`;
+  const end = isCopied(reason) ? `name the copy with RETINUE_STORE, or once it is deleted: ${lift}` : `to end it: ${lift}`;
+  return `HALTED since ${moment(since, now)}, ${who}: ${reason} (${end})`;
 }

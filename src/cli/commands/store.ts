@@ -3,7 +3,7 @@ import { LOCAL_FOLDER_VARIABLE } from "../../config/postgres-address.ts";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { systemRandom } from "../../core/random.ts";
-import { copyStore, nameOf } from "../../store/copy-store.ts";
+import { addressOf, copyStore, nameOf } from "../../store/copy-store.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";
 
@@ -27,9 +27,10 @@ export const command: Command = {
     const { specialists } = await copyStore({ from, to, clock, random: systemRandom() });
     const message = `${specialists} ${specialists === 1 ? "specialist is" : "specialists are"} in ${nameOf(to)}`;
     out.line(message);
-    out.line(
-      `${nameOf(from)} is halted, so that nobody works on both; retinue halt --lift ends that. Name the copy from now on, with RETINUE_STORE or --store.`,
-    );
+    out.line(`${nameOf(from)} is halted, so that nobody works on both. Name the copy from now on, with RETINUE_STORE or --store.`);
+    const password = from.kind === "postgres" && from.password !== undefined ? ", with its password in the address" : "";
+    out.line(`To work on the original again, once the copy is deleted${password}:`);
+    out.line(`  retinue halt --lift --store '${addressOf(from)}'`);
     out.result({ ok: true, message, specialists, halted: nameOf(from) });
     return EXIT.done;
   },

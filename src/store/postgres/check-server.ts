@@ -80,15 +80,15 @@ async function checkRights(connection: PostgresConnection, address: PostgresAddr
       FROM pg_namespace AS s WHERE nspname = $1`,
     values: [address.schema],
   });
+  if (row?.["schema"] !== false && row?.["tables"] !== false) return;
   const [schema, user] = [quoted(address.schema), quoted(address.user)];
-  if (row?.["schema"] === false)
-    throw rightsMissing(address, `the schema ${schema} belongs to another role`, {
-      grant: `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${user}`,
-    });
-  if (row?.["tables"] === false)
-    throw rightsMissing(address, `tables of the schema ${schema} belong to another role`, {
-      grant: `GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${user}; GRANT ALL ON ALL SEQUENCES IN SCHEMA ${schema} TO ${user}`,
-    });
+  const what = row["schema"] === false ? `the schema ${schema} belongs` : `tables of the schema ${schema} belong`;
+  const grants = [
+    `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${user}`,
+    `GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${user}`,
+    `GRANT ALL ON ALL SEQUENCES IN SCHEMA ${schema} TO ${user}`,
+  ];
+  throw rightsMissing(address, `${what} to another role`, { grant: grants.join("; ") });
 }
 
 /**

@@ -37,11 +37,14 @@ export async function fillServer(options: PostgresStoreOptions, whole: WholeFile
   const connection = await prepareServer(options, sessionTimes(address.sessionTimeoutMs));
   const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
   try {
-    if ((await takeShards(connection, schema, ALL_SHARDS)).length < ALL_SHARDS.length) throw await storeInUse(options);
+    if ((await takeShards(connection, schema, ALL_SHARDS)).length < ALL_SHARDS.length) {
+      await connection.close(); // else it would be named among those that have the store
+      throw await storeInUse(options);
+    }
     const [used] = await q(`SELECT ${USED.map((table) => `EXISTS (SELECT FROM @.${table})`).join(" OR ")} AS used`);
     if (used?.["used"] === true)
       throw new Misconfigured("store_not_empty", `the schema ${schema} of ${placeOf(address)} has a store that was used already`, {
-        hint: "name another schema in the address, as ?schema=retinue_2, or drop this one if nobody needs it",
+        hint: `name another schema in the address, as ?schema=retinue_2, or drop this one if nobody needs it: DROP SCHEMA ${schema} CASCADE`,
       });
     await q("BEGIN");
     const [row] = await q("SELECT nextval('@.holder_number') AS number");

@@ -1,7 +1,6 @@
 /**
- * A process among those that work on one server: who lives, who has which shards, and requests from one to another. It has a session of its
- * own, whose advisory lock says that the process is there: it never times out, so a process that is stopped is still seen, and the server
- * frees the lock at once when the process is gone.
+ * A process among those that work on one server: who lives, who has which shards, and requests from one to another. It lives while its own
+ * session has an advisory lock, which never times out: a process that is stopped is still seen, and one that is gone is not.
  */
 import { hostname } from "node:os";
 import type { PostgresAddress } from "../../config/postgres-address.ts";
@@ -49,6 +48,8 @@ export interface MembershipOptions {
   readonly handles: readonly Handle[] | undefined;
   /** For the salt of a new store. */
   readonly newSalt: () => string;
+  /** Called before the process has a number. Throws if it must not join. */
+  readonly admit?: (connection: PostgresConnection) => Promise<void>;
   /** Called when a process says that something has changed. */
   readonly onNotice?: () => void;
   /** Answers a request of another process; undefined where nobody waits for an answer. Never rejects. */
@@ -101,6 +102,7 @@ export class Membership {
       await migratePostgres(connection, schema);
       const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
       await q("INSERT INTO @.meta (name, value) VALUES ('salt', $1) ON CONFLICT DO NOTHING", [options.newSalt()]);
+      await options.admit?.(connection);
       let number = 0;
       if (handles !== undefined) {
         const askedAt = clock.monotonic();

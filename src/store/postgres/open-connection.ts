@@ -53,10 +53,15 @@ const KEEPALIVE_MS = 10 * SECOND;
 const INT8 = 20;
 const BYTEA = 17;
 
+/** Loads the package `pg`. Throws `Misconfigured` (`peer_missing`). */
+export function loadDriver(): Promise<typeof Pg> {
+  return loadPeer(PG, () => import("pg"));
+}
+
 /** Opens a connection and sets its session up. Throws the errors of `connectFailure`, `peer_missing` and `store_setting_refused`. */
 export async function openConnection(options: ConnectionOptions): Promise<PostgresConnection> {
   const { address, settings = {}, clock = systemClock() } = options;
-  const pg = await loadPeer(PG, () => import("pg"));
+  const pg = await loadDriver();
   const client = createClient(pg, options);
   const session = openSession(client, address, clock);
   try {

@@ -19,7 +19,9 @@ export async function migratePostgres(connection: PostgresConnection, schema: st
   await run("BEGIN");
   try {
     await connection.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", values: [`retinue migration ${schema}`] });
-    await run(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    // Even IF NOT EXISTS asks for the right to make schemas, which the owner of this one need not have.
+    const [known] = await connection.query({ text: "SELECT to_regnamespace($1) IS NOT NULL AS is", values: [schema] });
+    if (known?.["is"] !== true) await run(`CREATE SCHEMA ${schema}`);
     await run(`CREATE TABLE IF NOT EXISTS ${schema}.migration (number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`);
     const [row] = await run(`SELECT coalesce(max(number), 0) AS version FROM ${schema}.migration`);
     const version = Number(row?.["version"]);

@@ -23,7 +23,7 @@ import { NumberBlocks } from "./blocks.ts";
 import { checkServer } from "./check-server.ts";
 import { ACCOUNTS, CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { ALL_SHARDS, takeShards, writerPurpose } from "./ownership.ts";
+import { ALL_SHARDS, asOid, LOCKS, SHARD_LOCKS, takeShards, writerPurpose } from "./ownership.ts";
 import { guardianAccount } from "./guardian-account.ts";
 import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
@@ -319,14 +319,16 @@ async function ownersOf({ address }: PostgresStoreOptions): Promise<string> {
   const connection = await openConnection({ address, purpose: "check" });
   try {
     const rows = await connection.query({
-      text: `SELECT DISTINCT coalesce(p.name, 'a command') AS name, p.started_at FROM ${address.schema}.holder h
-        JOIN pg_stat_activity a ON a.pid = h.backend LEFT JOIN ${address.schema}.process p ON p.number = h.process
-        WHERE h.closed_at IS NULL AND a.application_name = 'retinue writer' ORDER BY 1`,
+      text: `SELECT DISTINCT coalesce(p.name, 'a command') AS name, p.started_at
+        FROM (SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) AS holding
+        JOIN pg_stat_activity a ON a.pid = holding.pid
+        LEFT JOIN ${address.schema}.process p ON a.application_name = 'retinue writer ' || p.number ORDER BY 1`,
+      values: [address.schema],
     });
     const names = rows.map(({ name, started_at: at }) =>
       at === null ? String(name) : `${String(name)}, since ${new Date(Number(at)).toISOString()}`,
     );
-    return names.length === 0 ? "it has just started" : names.join("; ");
+    return names.length === 0 ? "it has just started, or ended" : names.join("; ");
   } finally {
     await connection.close();
   }

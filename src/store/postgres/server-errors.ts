@@ -60,7 +60,7 @@ export function connectFailure(address: PostgresAddress, cause: unknown): Retinu
     });
   if (state === "3D000")
     return new Misconfigured("store_database_missing", `${place} cannot be used: ${reason}`, {
-      hint: `create it: CREATE DATABASE ${quoted(address.database)} OWNER ${quoted(address.user)} ENCODING 'UTF8'`,
+      hint: `create it: CREATE DATABASE ${quoted(address.database)} OWNER ${quoted(address.user)} ENCODING 'UTF8' TEMPLATE template0`,
       cause,
     });
   if (state.startsWith("53"))

@@ -3,6 +3,8 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from "no
 import { dirname, join } from "node:path";
 import { backup, type DatabaseSync } from "node:sqlite";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
+import { EVERYONE } from "../../limits/verdict.ts";
+import { textOf } from "./columns.ts";
 import type { Commits } from "./commits.ts";
 import { createMetadata } from "./metadata.ts";
 import { openForReading } from "./reading.ts";
@@ -78,6 +80,34 @@ export function networkOf(path: string): string | undefined {
     return createMetadata(db).get(NETWORK);
   } catch {
     return undefined; // another program's file, or a store from before that row: opening it reports the problem
+  } finally {
+    db?.close();
+  }
+}
+
+export interface FileHistory {
+  readonly network: string | undefined;
+  /** Reasons of the halts of everyone. */
+  readonly haltReasons: readonly string[];
+}
+
+/** Tables with rows that prove that something was done. */
+const DONE: readonly string[] = ["event", "run", "intent", "attempt"];
+
+/** Reads, without a lock, whether something was done with the store in a file; undefined if nothing was, or there is no readable store. */
+export function historyOf(path: string): FileHistory | undefined {
+  if (!existsSync(path)) return undefined;
+  let db: DatabaseSync | undefined;
+  try {
+    const file = openForReading(path);
+    db = file;
+    const has = file.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+    const known = DONE.filter((table) => has.get(table) !== undefined);
+    if (!known.some((table) => file.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined)) return undefined;
+    const halts = file.prepare("SELECT reason FROM stop WHERE kind = 'halt' AND scope = ?").all(EVERYONE);
+    return { network: createMetadata(file).get(NETWORK), haltReasons: halts.map((row) => textOf(row, "reason")) };
+  } catch {
+    return undefined; // another program's file, or a damaged one: opening it reports the problem
   } finally {
     db?.close();
   }

@@ -2,7 +2,7 @@
  * The working copy of a store that is kept elsewhere: a file of this process alone, made anew at each start and never synced. It has the
  * tables of any store, and records which rows its commits change.
  */
-import { mkdirSync, rmSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Fatal } from "../../core/errors.ts";
@@ -49,6 +49,7 @@ export function openWorkingCopy(path: string): WorkingCopy {
   if (path !== MEMORY) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     removeFiles(path);
+    closeSync(openSync(path, "wx", 0o600)); // SQLite gives its log the mode of the file
   }
   const db = new DatabaseSync(path);
   checkVersion(db);
