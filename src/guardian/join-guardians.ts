@@ -7,7 +7,7 @@ import type { AnyCode } from "../core/error-codes.ts";
 import type { Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
 import type { HaltResult } from "./halt-and-pause.ts";
-import { joinLog, joinOrders, joinPages } from "./join-pages.ts";
+import { joinDeliveries, joinEvents, joinLog, joinOrders } from "./join-pages.ts";
 import { joinStatuses } from "./join-statuses.ts";
 import type { OrderResult } from "./wake-waiting.ts";
 import type { UsageHour } from "../store/usage-hours.ts";
@@ -59,26 +59,8 @@ function joinLists(over: Over): Pick<Guardian, Lists> {
     ),
     log: over((guardian, query) => guardian.log(query), joinLog),
     orders: over((guardian, query) => guardian.orders(query), joinOrders),
-    events: over(
-      (guardian, query) => guardian.events(query),
-      (all, query) =>
-        joinPages(
-          all,
-          query,
-          (guardian, page) => guardian.events(page),
-          ({ at }) => at,
-        ),
-    ),
-    deliveries: over(
-      (guardian, query) => guardian.deliveries(query),
-      (all, query) =>
-        joinPages(
-          all,
-          query,
-          (guardian, page) => guardian.deliveries(page),
-          ({ receivedAt }) => receivedAt,
-        ),
-    ),
+    events: over((guardian, query) => guardian.events(query), joinEvents),
+    deliveries: over((guardian, query) => guardian.deliveries(query), joinDeliveries),
     jobs: over(
       (guardian, query) => guardian.jobs(query),
       async (all, query) => {

@@ -6,7 +6,7 @@ import { asOf, type Intent, type IntentState } from "../outbox/intent.ts";
 import { knownSentAt } from "../outbox/sent-at.ts";
 import type { EventRow } from "../store/history.ts";
 import type { Store } from "../store/store.ts";
-import { MAX_LISTED, type Page } from "./page.ts";
+import { cutPage, listed, placeOf, type Page } from "./page.ts";
 import { wordsIn } from "./search-words.ts";
 
 export interface LogQuery {
@@ -65,36 +65,30 @@ export interface FailureEntry {
 
 export type LogEntry = ActionEntry | FailureEntry;
 
-/** A position between two entries: a time, and the number of earlier entries of that millisecond. */
-export const PER_MS = 1_000;
-
 export async function readLog(store: Store, query: LogQuery, now: number): Promise<Page<LogEntry>> {
   const { handle, kind, since, before, limit } = query;
-  const bounded = Math.min(Math.max(1, limit), MAX_LISTED);
-  const until = before === undefined ? undefined : Math.floor(before / PER_MS);
-  const skip = before === undefined ? 0 : before % PER_MS;
+  const { until, skip } = placeOf(before);
+  const wanted = listed(limit) + skip;
   const search = wordsIn(query.search);
   const specialist = handle === undefined ? undefined : asHandle(handle);
   const end = search === undefined ? undefined : await store.reads.searchEnd(defined({ specialist, until }));
-  const from = end === undefined ? since : Math.max(end.at, since ?? 0);
-  const filter = defined({ specialist, since: from, until, search, limit: bounded + skip });
+  const from = end === undefined ? since : Math.max(end.at + 1, since ?? 0);
+  const filter = defined({ specialist, since: from, until, search, limit: wanted });
   const [intents, failed, total] = await Promise.all([
     store.reads.intents(defined({ ...filter, operation: kind, after: end?.seq })),
     store.reads.failedEvents(defined({ ...filter, kind })),
     store.reads.logTotal(defined({ specialist, kind, since, search })),
   ]);
-  // Actions are listed at the time of their decision, which never changes.
-  const placed = [
-    ...intents.map((intent) => ({ at: intent.createdAt, entry: actionOf(asOf(intent, now)) })),
-    ...failed.flatMap(failureOf).map((entry) => ({ at: entry.at, entry })),
-  ].toSorted((a, b) => b.at - a.at);
-  const entries = placed.slice(skip, skip + bounded);
-  const last = entries.at(-1);
-  const page = defined({ entries: entries.map(({ entry }) => entry), total });
-  if (last === undefined || entries.length < bounded)
-    return end === undefined || end.at < (since ?? 0) ? page : { ...page, next: end.at * PER_MS };
-  const told = placed.slice(0, skip + bounded).filter(({ at }) => at === last.at).length;
-  return { ...page, next: last.at * PER_MS + Math.min(told, PER_MS - 1) };
+  const entries = [...intents.map((intent) => actionOf(asOf(intent, now))), ...failed.flatMap(failureOf)].toSorted(byTime);
+  const isCut = intents.length === wanted || failed.length === wanted;
+  const isEnded = end !== undefined && end.at >= (since ?? 0);
+  const below = isCut ? "some" : isEnded ? { downTo: end.at } : "nothing";
+  return defined({ ...cutPage(entries, { skip, limit: listed(limit), below, timeOf: ({ at }) => at }), total });
+}
+
+/** Newest first: the same order in every store, and in all of them together. Actions are listed at the time of their decision. */
+export function byTime(a: LogEntry, b: LogEntry): number {
+  return b.at - a.at || a.about.localeCompare(b.about) || b.seq - a.seq;
 }
 
 function actionOf(intent: Intent): ActionEntry {

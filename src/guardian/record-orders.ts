@@ -3,7 +3,7 @@ import { defined } from "../core/defined.ts";
 import { isRetinueError, messageOf } from "../core/errors.ts";
 import type { Caller, OrderEnd, OrderRow } from "../store/orders.ts";
 import type { Store } from "../store/store.ts";
-import { MAX_LISTED, type Page } from "./page.ts";
+import { pageByTime, type Page } from "./page.ts";
 import { wordsIn } from "./search-words.ts";
 import type { GuardianContext } from "./wake-waiting.ts";
 
@@ -102,9 +102,10 @@ export interface OrdersQuery {
   readonly limit: number;
 }
 
-export async function readOrders(store: Store, { search, limit, ...filter }: OrdersQuery): Promise<Page<OrderRow>> {
-  const bounded = Math.min(Math.max(1, limit), MAX_LISTED);
-  const { rows, total } = await store.reads.orders(defined({ ...filter, search: wordsIn(search), limit: bounded }));
-  const last = rows.at(-1);
-  return { entries: rows, total, ...(last === undefined || rows.length < bounded ? {} : { next: last.seq }) };
+export function readOrders(store: Store, { search, before, limit, ...filter }: OrdersQuery): Promise<Page<OrderRow>> {
+  return pageByTime(
+    defined({ before, limit }),
+    ({ at }) => at,
+    (place) => store.reads.orders(defined({ ...filter, search: wordsIn(search), ...place })),
+  );
 }

@@ -3,7 +3,7 @@ import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Store } from "../store/store.ts";
-import { pageOf, type Page } from "./page.ts";
+import { pageByTime, type Page } from "./page.ts";
 import type { KeptDelivery } from "../store/history.ts";
 
 export interface DeliveryShown extends KeptDelivery {
@@ -18,13 +18,12 @@ export interface DeliveryQuery {
   readonly limit: number;
 }
 
-export function readDeliveries(store: Store, { handle, kind, before, limit }: DeliveryQuery): Promise<Page<KeptDelivery>> {
-  return pageOf(limit, (bounded) =>
-    store.reads.keptDeliveries({
-      ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
-      ...defined({ kind, before }),
-      limit: bounded,
-    }),
+export function readDeliveries(store: Store, { handle, kind, ...page }: DeliveryQuery): Promise<Page<KeptDelivery>> {
+  const specialist = handle === undefined ? undefined : asHandle(handle);
+  return pageByTime(
+    page,
+    ({ receivedAt }) => receivedAt,
+    async (place) => ({ rows: await store.reads.keptDeliveries({ ...defined({ specialist, kind }), ...place }) }),
   );
 }
 

@@ -139,7 +139,8 @@ export interface HistoryStore {
   keptDeliveries(filter: {
     readonly specialist?: Handle;
     readonly kind?: string;
-    readonly before?: number;
+    /** Received no later than this. */
+    readonly until?: number;
     readonly limit: number;
   }): Promise<readonly KeptDelivery[]>;
   /** One of them, with its body. */

@@ -40,12 +40,15 @@ export interface OrderFilter {
   readonly search?: readonly string[];
 }
 
+/** Rows of one order, each noted by another store, are that close. */
+export const ONE_ORDER_MS = 2_000;
+
 export interface OrderStore {
   /** Adds an order before it is carried out; on disk with the first thing that it writes. Returns its number. */
   noteOrder(order: NewOrder): Promise<number>;
   endOrder(seq: number, end: OrderEnd): Promise<void>;
-  /** Newest first, with the number of all that match. */
+  /** Newest first, given no later than `until`, with the number of all that match. An order that several stores noted is one. */
   orders(
-    filter: OrderFilter & { readonly before?: number; readonly limit: number },
+    filter: OrderFilter & { readonly until?: number; readonly limit: number },
   ): Promise<{ readonly rows: readonly OrderRow[]; readonly total: number }>;
 }

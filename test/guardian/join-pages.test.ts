@@ -1,10 +1,12 @@
 /** Pages of several stores as one: together they are everything, once, and newest first. */
 import { expect, test } from "vitest";
-import { asIntentId } from "../../src/core/ids.ts";
+import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { SECOND } from "../../src/core/units.ts";
 import type { Guardian } from "../../src/guardian/guardian.ts";
 import type { GuardianPart } from "../../src/guardian/guardian-part.ts";
-import { joinLog, joinOrders, joinPages } from "../../src/guardian/join-pages.ts";
+import { joinDeliveries, joinLog, joinOrders } from "../../src/guardian/join-pages.ts";
+import { pageByTime } from "../../src/guardian/page.ts";
+import type { KeptDelivery } from "../../src/store/history.ts";
 import { decide } from "../harness/builders.ts";
 import { desk, type Desk } from "../harness/guardian-over-store.ts";
 
@@ -49,32 +51,54 @@ test("pages of the log of any size are the whole, newest first", async () => {
   }
 });
 
-test("pages by number are everything once, each in the order of time", async () => {
-  const stores = [[1, 2, 3, 70, 71], [10, 11, 12], []].map((numbers) => numbers.map((seq) => ({ seq, at: seq % 10 })));
-  const parts = stores.map((rows, i) => ({ ...partOf(desk(), `p${i}`), rows }));
-  const ask = (limit: number, before?: number) =>
-    joinPages(
-      parts,
-      before === undefined ? { limit } : { limit, before },
-      async (guardian, query) => {
-        const rows = (parts.find((part) => part.guardian === guardian)?.rows ?? []).filter(({ seq }) => seq < (query.before ?? Infinity));
-        const entries = rows.toSorted((a, b) => b.seq - a.seq).slice(0, query.limit);
-        const last = entries.at(-1);
-        return entries.length < query.limit || last === undefined ? { entries } : { entries, next: last.seq };
-      },
-      ({ at }) => at,
-    );
-  const paged: number[] = [];
-  let before: number | undefined;
-  for (let page = 0; page < 20; page++) {
-    const { entries, next } = await ask(3, before);
-    expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted((a, b) => b - a));
-    paged.push(...entries.map(({ seq }) => seq));
-    if (next === undefined) break;
-    before = next;
-  }
-  expect(paged.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 10, 11, 12, 70, 71]);
+test("the newest lines are those, however many are asked for", async () => {
+  const desks = await three();
+  const parts = desks.map((one, i) => partOf(one, `p${i}`));
+  const whole = (await joinLog(parts, { limit: 1_000 })).entries.map(({ id }) => id);
+  for (let limit = 1; limit <= whole.length; limit++)
+    expect((await joinLog(parts, { limit })).entries.map(({ id }) => id)).toEqual(whole.slice(0, limit));
 });
+
+test("pages of deliveries are everything once, in the order of time, whichever store has the higher numbers", async () => {
+  const stores = [[1, 2, 3, 70, 71], [10, 11, 12], []].map((numbers) =>
+    numbers.map((seq): KeptDelivery => ({ ...DELIVERY, seq, receivedAt: seq % 10 })),
+  );
+  const parts = stores.map((rows, i): GuardianPart => {
+    const deliveries: Guardian["deliveries"] = (query) =>
+      pageByTime(
+        query,
+        ({ receivedAt }) => receivedAt,
+        async ({ until = Infinity, limit }) => ({
+          rows: rows
+            .filter(({ receivedAt }) => receivedAt <= until)
+            .toSorted((a, b) => b.receivedAt - a.receivedAt || b.seq - a.seq)
+            .slice(0, limit),
+        }),
+      );
+    return { name: `p${i}`, guardian: { ...desk().guardian, deliveries } };
+  });
+  for (const limit of [1, 2, 3, 10]) {
+    const paged: number[] = [];
+    let before: number | undefined;
+    for (let page = 0; page < 20; page++) {
+      const { entries, next } = await joinDeliveries(parts, { limit, ...(before === undefined ? {} : { before }) });
+      paged.push(...entries.map(({ seq }) => seq));
+      if (next === undefined) break;
+      before = next;
+    }
+    expect(paged, `pages of ${limit}`).toEqual([3, 12, 2, 71, 11, 1, 70, 10]);
+  }
+});
+
+const DELIVERY = {
+  specialist: asHandle("scout"),
+  id: "d",
+  kind: "post.pinned",
+  state: "unhandled",
+  scheme: "none",
+  note: undefined,
+  bytes: 2,
+};
 
 test("an order that all were given is one row, of one that carried it out", async () => {
   const desks = [desk(), desk()];
@@ -84,4 +108,27 @@ test("an order that all were given is one row, of one that carried it out", asyn
   for (const { guardian, on } of desks) await on(guardian.halt({ reason: "all" }));
   const { entries } = await joinOrders(parts, { limit: 100 });
   expect(entries.map(({ what, code }) => `${what} ${code}`).toSorted()).toEqual(["halt undefined", "pause undefined"]);
+});
+
+test("pages of orders to all show each order once, wherever the page ends", async () => {
+  const desks = [desk(), desk(), desk()];
+  const parts = desks.map((one, i) => partOf(one, `p${i}`));
+  for (let i = 0; i < 5; i++) {
+    for (const { guardian, on, clock } of desks) {
+      await on(i % 2 === 0 ? guardian.halt({ reason: "all" }) : guardian.lift({}));
+      for (const one of desks) await one.clock.advance(one.clock === clock ? 3 : 2); // their clocks differ by milliseconds
+    }
+    for (const { clock } of desks) await clock.advance(5 * SECOND);
+  }
+  for (const limit of [1, 2, 3, 10]) {
+    const paged: string[] = [];
+    let before: number | undefined;
+    for (let page = 0; page < 20; page++) {
+      const { entries, next } = await joinOrders(parts, { limit, ...(before === undefined ? {} : { before }) });
+      paged.push(...entries.map(({ what }) => what));
+      if (next === undefined) break;
+      before = next;
+    }
+    expect(paged, `pages of ${limit}`).toEqual(["halt", "lift", "halt", "lift", "halt"]);
+  }
 });

@@ -8,6 +8,7 @@ import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { MAX_SEARCHED } from "../../src/store/history.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { openWorkingCopy } from "../../src/store/sqlite/working-copy.ts";
 import { decide } from "../harness/builders.ts";
 import { desk, type Desk } from "../harness/guardian-over-store.ts";
 
@@ -124,4 +125,32 @@ test("a search ends at a bound, and continues with older actions", async () => {
   expect([none.entries.length, none.next]).toEqual([0, 10 * 1_000]);
   const older = await look({ search: "wanted", ...(none.next === undefined ? {} : { before: none.next }) });
   expect([ids(older.entries), older.next]).toEqual([["i3"], undefined]);
+});
+
+test("a store that several processes wrote is read in the order of time, whichever of them had the higher numbers", async () => {
+  const copy = openWorkingCopy(MEMORY);
+  const row = { specialist: "scout", event_seq: 0, ordinal: 0, operation: "posts.create", input: "{}", effect: "reconciled", lane: "act" };
+  const end = { state: "confirmed", settled_at: 1, last: 0 };
+  // Two processes took turns, each with numbers of its own.
+  const rows = Array.from({ length: 40 }, (_, i) => {
+    const seq = (i % 3 === 0 ? 9 : 2) * 1_000_000 + i;
+    return { ...row, ...end, seq, id: `i${i}`, conflict_key: `i${i}`, created_at: 1_000 + Math.floor(i / 2) };
+  });
+  copy.load("intent", rows);
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const store = openSqliteStore({ path: MEMORY, database: { ...copy.asRead(), isCopy: true }, clock, random: systemRandom() });
+  onTestFinished(() => clock.run(store.close()));
+  const newest = rows.toSorted((a, b) => b.created_at - a.created_at || b.seq - a.seq).map(({ id }) => id);
+  for (const limit of [1, 3, 7, 40]) {
+    const paged: string[] = [];
+    let before: number | undefined;
+    for (let page = 0; page < 50; page++) {
+      const { entries, next } = await clock.run(readLog(store, { limit, ...(before === undefined ? {} : { before }) }, clock.now()));
+      paged.push(...ids(entries));
+      before = next;
+      if (next === undefined) break;
+    }
+    expect(paged, `pages of ${limit}`).toEqual(newest);
+  }
+  expect(ids((await clock.run(readLog(store, { limit: 2, search: "i1" }, clock.now()))).entries)).toEqual(["i18", "i19"]);
 });

@@ -1,6 +1,11 @@
 /** Orders in the store: found by subject, name, time and words, and forgotten after a year and a month. */
-import { expect, test } from "vitest";
-import { DAY } from "../../src/core/units.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { seededRandom } from "../../src/core/random.ts";
+import { DAY, MINUTE } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { MEMORY } from "../../src/store/sqlite/database.ts";
+import { BLOCK, type Numbers } from "../../src/store/sqlite/numbers.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
 import { desk } from "../harness/guardian-over-store.ts";
 
@@ -33,4 +38,33 @@ test("orders are kept for thirteen months", async () => {
   await clock.advance(2 * DAY);
   await on(store.prune(clock.now(), DEFAULT_RETENTION));
   expect((await on(store.orders({ limit: 1 }))).total).toBe(0);
+});
+
+test("an order that several stores noted is one row, of one that carried it out; one given twice to a store is two", async () => {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  let next = 0;
+  const numbers: Numbers = { fact: (last) => last + 1, row: () => next++ };
+  const store = openSqliteStore({ path: MEMORY, clock, random: seededRandom(1), numbers });
+  onTestFinished(() => clock.run(store.close()));
+  const note = async (block: number, what: string, code?: string): Promise<void> => {
+    next = block * BLOCK + (next % BLOCK) + 1;
+    const seq = await clock.run(store.noteOrder({ at: clock.now(), who: "mina", from: "command", what }));
+    await clock.run(store.endOrder(seq, { result: code ?? "done", ...(code === undefined ? {} : { code }) }));
+    await clock.advance(5);
+  };
+  await note(1, "lift");
+  await note(2, "lift", "x:no");
+  await note(4, "lift", "x:no");
+  await note(1, "call posts.create");
+  await note(1, "call posts.create");
+  await clock.advance(MINUTE);
+  await note(2, "lift");
+  const { rows, total } = await clock.run(store.orders({ limit: 10 }));
+  expect(rows.map(({ what, result }) => `${what}: ${result}`)).toEqual([
+    "lift: done",
+    "call posts.create: done",
+    "call posts.create: done",
+    "lift: done",
+  ]);
+  expect(total).toBe(4);
 });

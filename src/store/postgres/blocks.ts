@@ -1,9 +1,7 @@
 /** Numbers of facts and rows: a holder takes them from blocks that it has alone. Blocks are given upwards, so a later holder's are higher. */
 import { Fatal } from "../../core/errors.ts";
-import type { Numbers } from "../sqlite/numbers.ts";
+import { BLOCK, type Numbers } from "../sqlite/numbers.ts";
 import type { PostgresConnection } from "./open-connection.ts";
-
-export const BLOCK = 65_536;
 
 interface Range {
   next: number;

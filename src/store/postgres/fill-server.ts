@@ -2,9 +2,9 @@
 import { placeOf } from "../../config/postgres-address.ts";
 import { Fatal, Misconfigured } from "../../core/errors.ts";
 import type { Row } from "../sqlite/columns.ts";
+import { BLOCK } from "../sqlite/numbers.ts";
 import type { TableShape } from "../sqlite/row-changes.ts";
 import type { WholeFile } from "../sqlite/whole-file.ts";
-import { BLOCK } from "./blocks.ts";
 import { placeRow, toJson, upsert } from "./commit-groups.ts";
 import { noteServer } from "./holders.ts";
 import type { PostgresConnection } from "./open-connection.ts";

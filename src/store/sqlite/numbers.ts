@@ -9,3 +9,6 @@ export interface Numbers {
 
 /** Numbers of a store that one process has alone. */
 export const OWN_NUMBERS: Numbers = { fact: (last) => last + 1, row: () => null };
+
+/** Numbers that one of several stores takes at once, and has alone. */
+export const BLOCK = 65_536;

@@ -1,12 +1,12 @@
 /** The Guardian's orders in SQLite. */
 import type { DatabaseSync } from "node:sqlite";
 import { defined } from "../../core/defined.ts";
-import type { Caller, OrderRow, OrderStore } from "../orders.ts";
+import { ONE_ORDER_MS, type Caller, type OrderRow, type OrderStore } from "../orders.ts";
 import type { ReadTable } from "../people-reads.ts";
 import { maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { Commits } from "./commits.ts";
 import { isOfKind } from "./history.ts";
-import type { Numbers } from "./numbers.ts";
+import { BLOCK, type Numbers } from "./numbers.ts";
 import { allOccurIn, patternsOf } from "./word-search.ts";
 
 export function createOrders(db: DatabaseSync, commits: Commits, numbers: Numbers): Omit<OrderStore, "orders"> {
@@ -26,13 +26,24 @@ export function createOrderList(db: DatabaseSync): Pick<ReadTable, "orders"> {
   const text = "concat_ws(' ', who, what, subject, why, result, code)";
   const matches = `
     (?1 IS NULL OR subject = ?1) AND ${isOfKind("what", "?2", " ")} AND at >= ?3 AND ${allOccurIn(text, "?4")}`;
-  const list = db.prepare(`SELECT * FROM guardian_order WHERE ${matches} AND seq < ?5 ORDER BY seq DESC LIMIT 0 + ?6`);
-  const count = db.prepare(`SELECT count(*) AS n FROM guardian_order WHERE ${matches}`);
+  // An order to all stores has a row of each, with a number of its own block. The one shown is that of a store that carried it out.
+  const alike = "PARTITION BY who, what, subject, why";
+  const isCopy = `at - lag(at) OVER same <= ${ONE_ORDER_MS} AND seq / ${BLOCK} <> lag(seq) OVER same / ${BLOCK}`;
+  const given = `
+    WITH marked AS (
+      SELECT *, coalesce(${isCopy}, false) AS is_copy FROM guardian_order WHERE ${matches} WINDOW same AS (${alike} ORDER BY at, seq)
+    ), counted AS (
+      SELECT *, sum(NOT is_copy) OVER (${alike} ORDER BY at, seq) AS nth FROM marked
+    ), given AS (
+      SELECT *, row_number() OVER (${alike}, nth ORDER BY code IS NOT NULL OR result IS NULL, at DESC, seq DESC) AS place FROM counted
+    )`;
+  const list = db.prepare(`${given} SELECT * FROM given WHERE place = 1 AND at <= ?5 ORDER BY at DESC, seq DESC LIMIT 0 + ?6`);
+  const count = db.prepare(`${given} SELECT count(*) AS n FROM given WHERE place = 1`);
   return {
-    orders({ subject, what, since, search, before, limit }) {
+    orders({ subject, what, since, search, until, limit }) {
       const filter = [subject ?? null, what ?? null, since ?? 0, patternsOf(search)] as const;
       return {
-        rows: list.all(...filter, before ?? Number.MAX_SAFE_INTEGER, limit).map(readOrder),
+        rows: list.all(...filter, until ?? Number.MAX_SAFE_INTEGER, limit).map(readOrder),
         total: numberOf(count.get(...filter) ?? {}, "n"),
       };
     },

@@ -11,6 +11,7 @@ import { INTENTS_OF_RUN } from "../../live/facts.ts";
 import { maybeText, type Row } from "./columns.ts";
 import { MEMORY, type OpenDatabase } from "./database.ts";
 import { OPEN } from "./fold.ts";
+import { indexByTime } from "./history.ts";
 import { ChangeRecorder, tableShapes, type RowChanges, type TableShape } from "./row-changes.ts";
 import { checkVersion, migrate } from "./schema.ts";
 
@@ -61,6 +62,7 @@ export function openWorkingCopy(path: string): WorkingCopy {
     PRAGMA cache_size = -32768;
   `);
   migrate(db, undefined);
+  indexByTime(db);
   const recorder = new ChangeRecorder(db);
   const shapes = tableShapes(db);
   const shapeOf = new Map(shapes.map((shape) => [shape.name, shape]));

@@ -1,7 +1,8 @@
 /** Numbers of facts and rows from blocks. */
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { BLOCK, NumberBlocks } from "../../../src/store/postgres/blocks.ts";
+import { NumberBlocks } from "../../../src/store/postgres/blocks.ts";
+import { BLOCK } from "../../../src/store/sqlite/numbers.ts";
 
 /** Blocks of one process; each second block that the server gives is another process's. */
 async function blocks(): Promise<{ readonly numbers: NumberBlocks; readonly taken: () => number }> {
