@@ -13,7 +13,8 @@ import { LISTED } from "../runtime/fleet-news.ts";
 import type { LaunchedFleet } from "../runtime/launch-fleet.ts";
 import type { StopOrder } from "../runtime/orders-meanwhile.ts";
 import type { Caller } from "../store/orders.ts";
-import type { FleetProcess, Membership } from "../store/postgres/membership.ts";
+import type { FleetProcess } from "../store/postgres/fleet-view.ts";
+import type { Membership } from "../store/postgres/membership.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
@@ -230,23 +231,34 @@ export async function passOn({ fleet, runtime }: LaunchedFleet, handle: Handle, 
   try {
     const { membership } = fleet;
     const { clock } = runtime.parts;
+    const until = clock.monotonic() + MOVED_MS;
     const shard = membership === undefined ? undefined : await membership.shardOf(handle);
     const ownerNow = (): FleetProcess | undefined => fleet.others().find(({ shards }) => shard !== undefined && shards.includes(shard));
-    let owner = ownerNow();
-    if (owner === undefined) await fleet.look();
+    if (ownerNow() === undefined) await fleet.look();
+    const delivery = { handle, headers, body: Buffer.from(body).toString("base64"), ...(token === undefined ? {} : { token }) };
     // It may be changing hands; this process looks anyhow.
-    for (const until = clock.monotonic() + MOVED_MS; ; await sleep(clock, MOVED_LOOK_MS)) {
-      owner = ownerNow();
-      if (owner !== undefined || clock.monotonic() >= until) break;
+    for (; clock.monotonic() < until; await sleep(clock, MOVED_LOOK_MS)) {
       const taken = await runtime.accept(handle, raw);
       if (taken !== undefined) return taken;
+      const owner = ownerNow();
+      if (membership === undefined || owner === undefined) continue;
+      const answer = await answerOf(membership.ask(owner, JSON.stringify({ do: "deliver", with: delivery }), MOVED_MS));
+      if (answer !== undefined && answer.status !== COME_BACK.status) return answer;
     }
-    if (membership === undefined || owner === undefined) return (await runtime.accept(handle, raw)) ?? COME_BACK;
-    const delivery = { handle, headers, body: Buffer.from(body).toString("base64"), ...(token === undefined ? {} : { token }) };
-    const answer = readAnswer(await membership.ask(owner, JSON.stringify({ do: "deliver", with: delivery }), ANSWER_MS));
-    return isObject(answer) && typeof answer["status"] === "number" ? (answer as never) : COME_BACK;
+    return COME_BACK;
   } catch {
     return COME_BACK; // the network sends it again
+  }
+}
+
+/** The answer to a delivery that was passed on; undefined if none came. */
+async function answerOf(asked: Promise<string>): Promise<GateAnswer | undefined> {
+  try {
+    const answer = readAnswer(await asked);
+    return isObject(answer) && typeof answer["status"] === "number" ? (answer as never) : undefined;
+  } catch (error) {
+    if (isRetinueError(error)) return undefined; // it is gone or silent: whoever takes its place is asked next
+    throw error;
   }
 }
 

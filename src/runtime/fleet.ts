@@ -9,7 +9,9 @@ import type { Handle } from "../core/ids.ts";
 import { SECOND, showDuration } from "../core/units.ts";
 import type { Stop } from "../limits/verdict.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import { Membership, type FleetProcess, type FleetView, type MembershipOptions } from "../store/postgres/membership.ts";
+import type { FleetProcess, FleetView } from "../store/postgres/fleet-view.ts";
+import { KnownStore } from "../store/postgres/known-store.ts";
+import { Membership, type MembershipOptions } from "../store/postgres/membership.ts";
 import { SHARDS } from "../store/postgres/ownership.ts";
 import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
 import type { ServerTime } from "../store/postgres/server-time.ts";
@@ -61,7 +63,6 @@ const AGAIN_MS = SECOND;
 const UNSETTLED_MS = SECOND / 4;
 /** A look at all locks, although no session has come or gone. */
 const LOOKED_ANYWAY_MS = 10 * SECOND;
-
 /** Beyond it a person is told. */
 const CLOCKS_APART_MS = 2 * SECOND;
 
@@ -75,6 +76,7 @@ export class Fleet {
   readonly #parts = new Set<Part>();
   readonly #ending = new Map<Part, Promise<void>>();
   readonly #stopping = new AbortController();
+  readonly #known = new KnownStore();
   #membership: Membership | undefined;
   #leaving: Membership | undefined;
   #view: FleetView = { processes: [], free: [], serverNow: 0 };
@@ -223,6 +225,7 @@ export class Fleet {
       handles: specialists().map(({ handle }) => handle),
       newSalt: () => random.word(SALT_LENGTH),
       admit,
+      known: this.#known,
       onNotice: () => this.#wake.abort(),
       answer,
       onTime: (serverNow, askedAt) => time.note(serverNow, askedAt),
@@ -276,10 +279,9 @@ export class Fleet {
         this.#trouble = undefined;
       } catch (error) {
         const message = messageOf(error);
-        if (this.#trouble !== message)
-          log.error(`${this.parts.length === 0 ? "nothing" : "for some specialists nothing"} is sent until the store can be used again`, {
-            message,
-          });
+        const hint = isRetinueError(error) ? error.details.hint : undefined;
+        const whose = this.parts.length === 0 ? "nothing" : "for some specialists nothing";
+        if (this.#trouble !== message) log.error(`${whose} is sent until the store can be used again`, { message, hint });
         this.#trouble = message;
         await sleep(clock, AGAIN_MS, signal);
       }
@@ -348,7 +350,7 @@ export class Fleet {
 
   async #take(membership: Membership, count: number, before: number): Promise<Recovered | undefined> {
     const { free } = this.#view;
-    const foreign = await membership.foreignShards();
+    const foreign = await membership.foreignShards(free);
     const usable = free.filter((shard) => !foreign.has(shard));
     const shards = chooseShards(usable, count, before);
     if (shards.length === 0) return undefined;

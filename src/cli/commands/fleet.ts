@@ -2,7 +2,7 @@
 import { Misconfigured, Refused } from "../../core/errors.ts";
 import { showDuration } from "../../core/units.ts";
 import { drainProcess } from "../../guardian/fleet-guardian.ts";
-import type { FleetProcess, FleetView } from "../../store/postgres/membership.ts";
+import type { FleetProcess, FleetView } from "../../store/postgres/fleet-view.ts";
 import { SHARDS } from "../../store/postgres/ownership.ts";
 import { EXIT, OPTIONS, type Command, type Context } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";

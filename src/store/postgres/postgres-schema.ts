@@ -48,9 +48,13 @@ export async function migratePostgres(connection: PostgresConnection, schema: st
 
 /** For a query, which must not create a store. Throws `Misconfigured` (`store_missing`). */
 export async function requireTables(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
-  const [row] = await connection.query({ text: "SELECT to_regclass($1) AS found", values: [`${address.schema}.migration`] });
-  if (row?.["found"] !== null) return;
+  if (await hasTables(connection, address.schema)) return;
   throw new Misconfigured("store_missing", `there is no store yet in the schema ${address.schema} of ${placeOf(address)}`, {
     hint: "start one with retinue run, or correct RETINUE_STORE",
   });
+}
+
+export async function hasTables(connection: PostgresConnection, schema: string): Promise<boolean> {
+  const [row] = await connection.query({ text: "SELECT to_regclass($1) AS found", values: [`${schema}.migration`] });
+  return row?.["found"] !== null;
 }

@@ -105,13 +105,13 @@ export async function openShards(options: PostgresStoreOptions): Promise<HeldSto
   }
 }
 
-/** Connects the session that writes, and makes the tables. Throws as `openPostgresStore` does. */
+/** Connects the session that writes, and makes the tables, which a process of a fleet has made as it joined. Throws as `openPostgresStore` does. */
 export async function prepareServer(options: PostgresStoreOptions, times: SessionTimes): Promise<PostgresConnection> {
-  const { address, mustExist } = options;
-  const connection = await openConnection({ address, purpose: writerPurpose(options.process ?? 0), settings: writerSettings(times) });
+  const { address, mustExist, process = 0 } = options;
+  const connection = await openConnection({ address, purpose: writerPurpose(process), settings: writerSettings(times) });
   try {
     await checkServer(connection, address, () => openConnection({ address, purpose: "check" }));
-    if (mustExist === true) await requireTables(connection, address);
+    if (mustExist === true || process > 0) await requireTables(connection, address);
     await migratePostgres(connection, address.schema);
     return connection;
   } catch (error) {

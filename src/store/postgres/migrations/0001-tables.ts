@@ -43,11 +43,13 @@ CREATE UNLOGGED TABLE request (        -- of one process to another: a question,
   number bigint PRIMARY KEY,
   receiver bigint NOT NULL,
   body text NOT NULL,
-  answer text,
-  asked_at timestamptz NOT NULL DEFAULT now()
+  deadline timestamptz NOT NULL,       -- it is not taken later
+  taken_at timestamptz,                -- the receiver has it, and may do what it is asked for
+  answer text
 );
 CREATE SEQUENCE request_number;
-CREATE INDEX request_receiver ON request (receiver) WHERE answer IS NULL;
+CREATE INDEX request_untaken ON request (receiver, number) WHERE taken_at IS NULL;
+CREATE INDEX request_deadline ON request (deadline);
 
 CREATE TABLE guardian_grant (          -- the Guardian's money that a holder may spend; its account tells what it has
   holder bigint NOT NULL,

@@ -1,0 +1,93 @@
+/** The processes of a fleet as the server sees them: who lives, who has which shards, and what each can run. */
+import type { Handle } from "../../core/ids.ts";
+import type { Query } from "./in-schema.ts";
+import { ALL_SHARDS, asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS } from "./ownership.ts";
+import { SERVER_NOW } from "./server-time.ts";
+
+/** A living process. */
+export interface FleetProcess {
+  readonly number: number;
+  /** `host:pid`. */
+  readonly name: string;
+  readonly version: string;
+  readonly startedAt: number;
+  /** It takes no shards, and has given its own away. */
+  readonly draining: boolean;
+  readonly shards: readonly number[];
+}
+
+export interface FleetView {
+  /** By number: the oldest first. */
+  readonly processes: readonly FleetProcess[];
+  /** Shards that nobody has. */
+  readonly free: readonly number[];
+  /** The server's clock. */
+  readonly serverNow: number;
+}
+
+/** The view of now, and the salt by which the store is known: one statement. */
+export async function readFleet(query: Query, schema: string): Promise<FleetView & { readonly salt: unknown }> {
+  const [row] = await query(LOOK, [schema]);
+  const taken = new Set(listOf(row?.["taken"]).map(Number));
+  return {
+    processes: listOf(row?.["processes"]).map(processOf),
+    free: ALL_SHARDS.filter((shard) => !taken.has(shard)),
+    serverNow: Number(row?.["now"]),
+    salt: row?.["salt"],
+  };
+}
+
+/** The sessions of Retinue: shards change hands with them. Cheaper than a view. */
+export async function readSessions(query: Query): Promise<string> {
+  const [row] = await query(SESSIONS);
+  return String(row?.["sessions"]);
+}
+
+/** Of these shards, those with a specialist that is not among `own`, and that a living process can run. */
+export async function readForeignShards(
+  query: Query,
+  { schema, shards, own }: { readonly schema: string; readonly shards: readonly number[]; readonly own: ReadonlySet<Handle> },
+): Promise<ReadonlySet<number>> {
+  const rows = await query("SELECT handle, shard FROM @.specialist WHERE shard = ANY($1::int[])", [shards]);
+  const unknown = rows.filter(({ handle }) => !own.has(String(handle) as Handle));
+  if (unknown.length === 0) return new Set();
+  const found = await query(OTHERS_CAN_RUN, [schema, unknown.map(({ handle }) => handle)]);
+  const others = new Set(found.map(({ handle }) => handle));
+  return new Set(unknown.flatMap(({ handle, shard }) => (others.has(handle) ? [Number(shard)] : [])));
+}
+
+/** Of some handles, those that processes with work can run. Each array of handles is read once: they are long. */
+const OTHERS_CAN_RUN = `WITH runnable AS MATERIALIZED (SELECT unnest(p.handles) AS handle FROM @.process p
+    JOIN ${LOCKS} ON l.objid::bigint = p.number AND l.classid::bigint = ${asOid(PROCESS_LOCKS)} WHERE NOT p.draining)
+  SELECT DISTINCT handle FROM runnable JOIN unnest($2::text[]) AS wanted (handle) USING (handle)`;
+
+const SESSIONS = `SELECT string_agg(pid::text, ' ' ORDER BY pid) AS sessions FROM pg_stat_activity
+  WHERE application_name LIKE 'retinue %' AND datname = current_database()`;
+
+const LOOK = `WITH held AS MATERIALIZED (
+    SELECT l.pid, l.objid::bigint AS object, l.classid::bigint = ${asOid(SHARD_LOCKS)} AS shard FROM ${LOCKS}
+    WHERE l.classid::bigint IN (${asOid(SHARD_LOCKS)}, ${asOid(PROCESS_LOCKS)})),
+  owned AS (SELECT a.application_name AS name, json_agg(h.object ORDER BY h.object) AS shards
+    FROM held h JOIN pg_stat_activity a ON a.pid = h.pid WHERE h.shard GROUP BY 1)
+  SELECT ${SERVER_NOW} AS now, (SELECT value FROM @.meta WHERE name = 'salt') AS salt,
+    (SELECT coalesce(json_agg(object), '[]') FROM held WHERE shard) AS taken,
+    (SELECT coalesce(json_agg(json_build_object('number', p.number, 'name', p.name, 'version', p.version, 'startedAt', p.started_at,
+        'draining', p.draining, 'shards', coalesce(o.shards, '[]'::json)) ORDER BY p.number), '[]')
+      FROM @.process p JOIN held h ON NOT h.shard AND h.object = p.number
+      LEFT JOIN owned o ON o.name = 'retinue writer ' || p.number) AS processes`;
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function processOf(value: unknown): FleetProcess {
+  const row: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {};
+  return {
+    number: Number(row["number"]),
+    name: String(row["name"]),
+    version: String(row["version"]),
+    startedAt: Number(row["startedAt"]),
+    draining: row["draining"] === true,
+    shards: listOf(row["shards"]).map(Number),
+  };
+}

@@ -1,0 +1,42 @@
+/** Specialists that share a key are put into one shard, where one process has them together with the key's quota. */
+import type { Handle } from "../../core/ids.ts";
+import { inSchema, type Query } from "./in-schema.ts";
+import type { PostgresConnection } from "./open-connection.ts";
+import { hashedShard } from "./shard-map.ts";
+
+/**
+ * Puts each group into one shard: that of a member that has rows or a place, else the first member's own. Groups of processes that know
+ * different members come one after the other, so that the later one follows the earlier. Returns those that are elsewhere already: they
+ * must not run.
+ */
+export async function placeGroups(
+  connection: Pick<PostgresConnection, "query">,
+  schema: string,
+  groups: readonly (readonly Handle[])[],
+): Promise<readonly Handle[]> {
+  if (groups.length === 0) return [];
+  const send = inSchema(connection, schema);
+  // Sent together: no other statement of the session comes between.
+  const begun = [send("BEGIN"), send("SELECT pg_advisory_xact_lock(hashtextextended('retinue placing ' || $1, 0))", [schema])];
+  const placed = groups.map((group) => {
+    const sorted = group.toSorted();
+    return send(PLACE, [sorted, hashedShard(sorted[0] ?? "")]);
+  });
+  const [found] = await Promise.all([Promise.all(placed), ...begun, send("COMMIT")]);
+  return found.flat().map(({ handle }) => String(handle) as Handle);
+}
+
+/** The shard that a specialist belongs to. */
+export async function placedShard(query: Query, specialist: Handle): Promise<number> {
+  const [row] = await query("SELECT shard FROM @.placement WHERE specialist = $1", [specialist]);
+  return row === undefined ? hashedShard(specialist) : Number(row["shard"]);
+}
+
+/** One statement for a group: rows that are there decide, then places, then the hash. */
+const PLACE = `WITH found AS (
+    SELECT h AS handle, coalesce(s.shard, p.shard) AS shard, s.shard IS NULL AS unused FROM unnest($1::text[]) AS h
+    LEFT JOIN @.specialist s ON s.handle = h LEFT JOIN @.placement p ON p.specialist = h),
+  target AS (SELECT coalesce((SELECT shard FROM found WHERE shard IS NOT NULL ORDER BY unused, handle LIMIT 1), $2::int) AS shard),
+  put AS (INSERT INTO @.placement (specialist, shard) SELECT f.handle, t.shard FROM found f, target t WHERE f.shard IS NULL OR f.shard = t.shard
+    ON CONFLICT (specialist) DO NOTHING)
+  SELECT f.handle FROM found f, target t WHERE f.shard <> t.shard`;

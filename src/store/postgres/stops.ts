@@ -1,0 +1,47 @@
+/** Stops of a fleet on the server: those kept for stores that are opened later, and the end of the sessions of a process that is silent. */
+import { Retryable } from "../../core/errors.ts";
+import { SECOND } from "../../core/units.ts";
+import type { WriteInFlight } from "../controls.ts";
+import type { FleetProcess } from "./fleet-view.ts";
+import type { Query } from "./in-schema.ts";
+import { openWrites } from "./open-writes.ts";
+import { asOid, LOCKS, SHARD_LOCKS, writerPurpose } from "./ownership.ts";
+
+/** The server has this time to end a session. */
+const END_MS = 2 * SECOND;
+
+/** Stores a stop, for processes that begin later. */
+export async function keepStop(
+  query: Query,
+  stop: { readonly kind: "halt" | "pause"; readonly scope: string; readonly since: number; readonly reason: string },
+): Promise<void> {
+  await query(
+    `INSERT INTO @.stop (kind, scope, since, reason) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (kind, scope) DO UPDATE SET since = excluded.since, reason = excluded.reason`,
+    [stop.kind, stop.scope, stop.since, stop.reason],
+  );
+}
+
+/**
+ * Ends the sessions by which a process has shards: nothing that it decides from then on can be stored. Resolves when they are ended, with
+ * what it had under way. Throws `Retryable` (`process_silent`) if the server does not end one in time.
+ */
+export async function endSessions(query: Query, schema: string, { number, name, shards }: FleetProcess): Promise<readonly WriteInFlight[]> {
+  const rows = await query(
+    `SELECT pg_terminate_backend(l.pid, ${END_MS}) AS ended
+      FROM (SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) l
+      JOIN pg_stat_activity a ON a.pid = l.pid WHERE a.application_name = $2`,
+    [schema, `retinue ${writerPurpose(number)}`],
+  );
+  if (rows.some(({ ended }) => ended !== true))
+    throw new Retryable("process_silent", `${name} does not answer, and the server has not ended its sessions: it may go on sending`, {
+      hint: "give the order again, or end the process",
+    });
+  return openWrites(query, shards);
+}
+
+/** Ends a kept stop. False if there was none. */
+export async function dropStop(query: Query, kind: "halt" | "pause", scope: string): Promise<boolean> {
+  const rows = await query("DELETE FROM @.stop WHERE kind = $1 AND scope = $2 RETURNING scope", [kind, scope]);
+  return rows.length > 0;
+}
