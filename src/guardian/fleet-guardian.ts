@@ -243,7 +243,7 @@ export async function passOn({ fleet, runtime }: LaunchedFleet, handle: Handle, 
       const owner = ownerNow();
       if (membership === undefined || owner === undefined) continue;
       const answer = await answerOf(membership.ask(owner, JSON.stringify({ do: "deliver", with: delivery }), MOVED_MS));
-      if (answer !== undefined && answer.status !== COME_BACK.status) return answer;
+      if (answer !== undefined && (answer.status !== COME_BACK.status || answer.verified)) return answer;
     }
     return COME_BACK;
   } catch {

@@ -132,6 +132,18 @@ test("a request that was taken and is not answered may have been carried out, an
   gate.resolve("late");
 });
 
+test("nobody waits for the answer of a process that is gone", async (context) => {
+  const here = await lab(context);
+  const [asking, gone] = [await here.join(["a"]), await here.join(["a"], { answer: () => new Promise(() => undefined) })];
+  const to = (await asking.look()).processes.find(({ number }) => number === gone.number);
+  if (to === undefined) throw new Error("nobody else is there");
+  const answer = asking.ask(to, "anything", 60_000).catch((error: unknown) => error);
+  await gone.close();
+  await expect.poll(async () => (await asking.look()).processes.length).toBe(1);
+  const message = expect.stringContaining("is gone") as string;
+  expect(await answer).toMatchObject({ code: "process_silent", message });
+});
+
 test("a notice reads each request once, and no body again while it is being answered", async (context) => {
   const { sender, to, done, gate } = await asked(await lab(context));
   const slow = sender.ask(to, "slow", 5_000);
