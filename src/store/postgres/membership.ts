@@ -13,11 +13,13 @@ import { SECOND } from "../../core/units.ts";
 import { readVersion } from "../../core/version.ts";
 import type { WriteInFlight } from "../controls.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
+import { undefinedSpecialists, unevenShards, type UnevenShard } from "./abilities.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
 import { hashedShard } from "./shard-map.ts";
 import { ALL_SHARDS, asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS, writerPurpose } from "./ownership.ts";
 import { openWrites } from "./open-writes.ts";
+import { placeTogether, type Placed } from "./placement.ts";
 import { migratePostgres, requireTables } from "./postgres-schema.ts";
 import { SERVER_NOW } from "./server-time.ts";
 
@@ -148,44 +150,19 @@ export class Membership {
     return is;
   }
 
-  /** Of these shards, those with a specialist that this process cannot run, and another living one can. */
-  async foreignShards(): Promise<ReadonlySet<number>> {
-    const { schema } = this.#options.address;
-    const rows = await this.#query(
-      `SELECT DISTINCT s.shard FROM @.specialist s WHERE NOT s.handle = ANY((SELECT handles FROM @.process WHERE number = $2)::text[])
-        AND EXISTS (SELECT FROM @.process p JOIN ${LOCKS} ON l.objid::bigint = p.number AND l.classid::bigint = ${asOid(PROCESS_LOCKS)}
-          WHERE s.handle = ANY(p.handles) AND NOT p.draining)`,
-      [schema, this.number],
-    );
-    return new Set(rows.map(({ shard }) => Number(shard)));
+  /** The shards that these processes are not equally able to run. */
+  unevenShards(among: readonly number[]): Promise<readonly UnevenShard[]> {
+    return unevenShards((text, values) => this.#query(text, values), among, this.number);
   }
 
-  /**
-   * Puts specialists that share a key into one shard, where one process has them together with the key's quota. Returns those that have rows
-   * elsewhere already: they must not run.
-   */
-  async place(groups: readonly (readonly Handle[])[]): Promise<readonly Handle[]> {
-    const apart: Handle[] = [];
-    for (const group of groups) {
-      const sorted = group.toSorted();
-      const rows = await this.#query(
-        `SELECT h AS handle, coalesce(s.shard, p.shard) AS shard, s.shard IS NOT NULL AS known FROM unnest($1::text[]) AS h
-          LEFT JOIN @.specialist s ON s.handle = h LEFT JOIN @.placement p ON p.specialist = h ORDER BY s.shard IS NULL, p.shard IS NULL, h`,
-        [sorted],
-      );
-      const [first] = rows;
-      const target = first === undefined || first["shard"] === null ? hashedShard(sorted[0] ?? "") : Number(first["shard"]);
-      apart.push(
-        ...rows.flatMap(({ handle, known, shard }) => (known === true && Number(shard) !== target ? [String(handle) as Handle] : [])),
-      );
-      await this.#query(
-        `INSERT INTO @.placement (specialist, shard) SELECT h, $2 FROM unnest($1::text[]) AS h
-          WHERE NOT EXISTS (SELECT FROM @.specialist s WHERE s.handle = h AND s.shard <> $2)
-          ON CONFLICT (specialist) DO NOTHING`,
-        [sorted, target],
-      );
-    }
-    return apart;
+  /** The specialists that are at a process without their definition, by what a look has seen: at most so many, and the number of all. */
+  undefinedSpecialists({ processes }: FleetView, most: number): ReturnType<typeof undefinedSpecialists> {
+    return undefinedSpecialists((text, values) => this.#query(text, values), processes, most);
+  }
+
+  /** Puts specialists that share a key into one shard. */
+  place(groups: readonly (readonly Handle[])[]): Promise<Placed> {
+    return placeTogether((text, values) => this.#query(text, values), groups);
   }
 
   /** The shard that a specialist belongs to. */
