@@ -19,6 +19,8 @@ export interface KeyWatchOptions {
   readonly clock: Clock;
   readonly ledger: LedgerTime;
   readonly announcer: Announcer;
+  /** Called when a specialist has another key than before. */
+  readonly onKeyReplaced?: () => void;
 }
 
 export interface KeyWatch {
@@ -37,7 +39,7 @@ export interface KeyWatch {
   probe(member: Member, takesKey: () => Promise<boolean>): Promise<boolean>;
 }
 
-export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWatchOptions): KeyWatch {
+export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyReplaced }: KeyWatchOptions): KeyWatch {
   const holders = createKeyHolders();
   /** Keys that a probe found good: a refusal soon after continues to escalate, since some reads need no key. */
   const closed = new WeakMap<Member, ClosedCircuit>();
@@ -57,7 +59,9 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
   const register = async (member: Member, key: HeldKey): Promise<HeldKey> => {
     const { limits, floors, specialist } = member;
     await store.registerKey(specialist.handle, key.fingerprint, { limits, floors }, ledger.now());
+    const isOther = member.keyId !== undefined && member.keyId !== key.fingerprint;
     holders.take(member, key.fingerprint);
+    if (isOther) onKeyReplaced?.();
     return key;
   };
 

@@ -1,5 +1,6 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
 import { isTerminal, retryTime } from "../core/errors.ts";
+import type { UnderWay } from "../core/under-way.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { runHandler, RunInterrupted, type RunResult } from "../specialist/run.ts";
@@ -25,6 +26,8 @@ export interface HandlerDependencies extends HandlingDependencies {
   readonly acts: Acts;
   /** Bounds the number of handlers' promises that are awaited at once. */
   readonly handlers: PQueue;
+  /** Follows handlers that take time; undefined if nobody waits for a moment without one. */
+  readonly underWay?: UnderWay | undefined;
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   /** Aborted when the runtime begins to stop: no new work begins. */
@@ -239,9 +242,10 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
   if (handler === undefined) return NOTHING_DECIDED;
   const request = new Handling(parts, member, event, read);
   const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
-  return placed(parts.handlers, () =>
-    isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request),
-  );
+  return placed(parts.handlers, () => {
+    const result = isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request);
+    return result instanceof Promise && parts.underWay !== undefined ? parts.underWay.follow(result) : result;
+  });
 }
 
 /** Calls a handler once there is a place for its promise. One that returns no promise leaves its place at once, and no job is made for it. */

@@ -2,60 +2,35 @@
  * One process among those that work on one server. It takes its fair share of the shards, each time as a store with a runtime of its own,
  * gives back what is above it, and takes over what others leave. A specialist runs where its shard is.
  */
-import type { PostgresAddress } from "../config/postgres-address.ts";
-import { sleep, type Clock } from "../core/clock.ts";
+import { sleep } from "../core/clock.ts";
 import { isRetinueError, messageOf, type Fatal } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
-import { SECOND, showDuration } from "../core/units.ts";
+import { UnderWay } from "../core/under-way.ts";
+import { SECOND } from "../core/units.ts";
 import type { Stop } from "../limits/verdict.ts";
-import type { Specialist } from "../specialist/specialist.ts";
 import type { FleetProcess, FleetView } from "../store/postgres/fleet-view.ts";
 import { KnownStore } from "../store/postgres/known-store.ts";
-import { Membership, type MembershipOptions } from "../store/postgres/membership.ts";
+import { Membership } from "../store/postgres/membership.ts";
 import { SHARDS } from "../store/postgres/ownership.ts";
-import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
-import type { ServerTime } from "../store/postgres/server-time.ts";
+import { openShards } from "../store/postgres/postgres-store.ts";
+import { sessionTimes } from "../store/postgres/session-settings.ts";
 import type { Recovered } from "../store/store.ts";
-import { chooseShards, chooseToGive, chooseToJoin, fairShare, neededBefore } from "./fair-share.ts";
-import { runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
+import { aimOf, chooseToGive, chooseToJoin, fairShare, neededBefore } from "./fair-share.ts";
+import { Differing } from "./differing.ts";
+import { FirstProcess } from "./first-process.ts";
+import type { FleetOptions, Part } from "./fleet-options.ts";
+import { Giving } from "./giving.ts";
+import { runtimeOptions, SALT_LENGTH } from "./launch.ts";
+import { hearSilent, sayHello } from "./hello.ts";
 import { OrdersMeanwhile, type StopOrder } from "./orders-meanwhile.ts";
-import { createRuntime, type Runtime } from "./runtime.ts";
+import { createRuntime } from "./runtime.ts";
+import { SharedKeys } from "./shared-keys.ts";
+import { Settling } from "./settling.ts";
 import { SilentProcesses } from "./silent-processes.ts";
+import { warnClocksApart } from "./startup-warnings.ts";
 import { Takers } from "./takers.ts";
 import { tellOfPast } from "./tell-of-past.ts";
 
-/** Shards of this process, with the runtime of their specialists. */
-export interface Part extends HeldStore {
-  readonly runtime: Runtime;
-  readonly startedAt: number;
-  /** Processes that lost its shards. */
-  readonly silent: SilentProcesses;
-}
-
-export interface FleetOptions {
-  readonly planned: LaunchPlan;
-  readonly options: LaunchOptions;
-  /** The clock of the options follows it. */
-  readonly time: ServerTime;
-  /** The machine's own clock. */
-  readonly wall: Clock;
-  readonly address: PostgresAddress;
-  readonly common: CommonParts;
-  /** Options of the runtime of each part, beside those of the process. */
-  readonly perRuntime: Partial<Parameters<typeof createRuntime>[0]>;
-  readonly specialists: () => readonly Specialist[];
-  /** Specialists that share a key: each group belongs to one process. */
-  readonly sharers: () => readonly (readonly Handle[])[];
-  /** Answers a request of another process. */
-  readonly answer: (body: string) => Promise<string | undefined>;
-  /** Called each time before the process joins. Throws if it must not. */
-  readonly admit: NonNullable<MembershipOptions["admit"]>;
-  /** Called before a part begins. */
-  readonly onPart: (part: Part) => Promise<void>;
-}
-
-/** Processes that begin or end together are one change. */
-const SETTLE_MS = 1.5 * SECOND;
 /** A process has few stores: each is a working copy and a connection. */
 const MOST_PARTS = 4;
 const AGAIN_MS = SECOND;
@@ -63,11 +38,6 @@ const AGAIN_MS = SECOND;
 const UNSETTLED_MS = SECOND / 4;
 /** A look at all locks, although no session has come or gone. */
 const LOOKED_ANYWAY_MS = 10 * SECOND;
-/** Beyond it a person is told. */
-const CLOCKS_APART_MS = 2 * SECOND;
-
-/** A question that every running process answers. */
-const HELLO = JSON.stringify({ do: "hello" });
 
 const NOTHING: Recovered = { events: 0, doubts: 0, attempts: 0 };
 
@@ -81,8 +51,6 @@ export class Fleet {
   #leaving: Membership | undefined;
   #view: FleetView = { processes: [], free: [], serverNow: 0 };
   #wake = new AbortController();
-  #members = "";
-  #changedAt = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** The last look found nothing to give or to take. */
   #isAtRest = false;
@@ -90,18 +58,30 @@ export class Fleet {
   readonly #meanwhile = new OrdersMeanwhile();
   /** The part whose work begins now. */
   #beginning: Part | undefined;
+  readonly #settling: Settling;
+  readonly #first: FirstProcess;
+  readonly #giving: Giving<Part>;
+  readonly #sharedKeys: SharedKeys;
+  #areKeysPlaced = true;
+  readonly #differing: Differing;
   #opening: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
   #isDraining = false;
   /** The reason while nothing works. */
   #trouble: string | undefined;
   #isSessionLost = false;
-  #apart: ReadonlySet<Handle> = new Set();
   /** Halts that a lost store could not keep. */
   #unkept: readonly Stop[] = [];
 
   constructor(options: FleetOptions) {
     this.#with = options;
+    const { wall, address, sharers } = options;
+    const { clock, log } = options.options;
+    this.#settling = new Settling(clock);
+    this.#first = new FirstProcess(wall, sessionTimes(address.sessionTimeoutMs).currentMs);
+    this.#sharedKeys = new SharedKeys({ sharers, log });
+    this.#differing = new Differing(clock);
+    this.#giving = new Giving(clock, (given) => this.#give(given));
   }
 
   /** Those that work. */
@@ -127,10 +107,6 @@ export class Fleet {
   /** Forgets such a halt. */
   release(scope: string): void {
     this.#unkept = this.#unkept.filter((halt) => halt.scope !== scope);
-  }
-
-  get view(): FleetView {
-    return this.#view;
   }
 
   get membership(): Membership | undefined {
@@ -171,9 +147,9 @@ export class Fleet {
     if (this.#membership === undefined) await this.#join();
   }
 
-  /** True for the first of those that work: it tells people what waits for them. */
-  get isFirst(): boolean {
-    return this.#view.processes.find(({ draining }) => !draining)?.number === this.#membership?.number && this.#membership !== undefined;
+  /** The term in which this process tells people what waits for them; undefined while another does. */
+  get tellingTerm(): number | undefined {
+    return this.#first.term(this.#trouble !== undefined);
   }
 
   /** Takes what is free. Throws if the server cannot be used; later it is tried again. */
@@ -187,13 +163,16 @@ export class Fleet {
   /** Reads who lives, now. */
   async look(): Promise<FleetView> {
     const { membership } = this;
-    if (membership !== undefined) this.#view = await membership.look();
+    if (membership === undefined) return this.#view;
+    this.#view = await this.#first.hears(() => membership.look());
+    this.#first.saw(this.#view.processes, membership.number);
     return this.#view;
   }
 
   /** Gives everything to the others and takes nothing more. */
   async drain(): Promise<void> {
     this.#isDraining = true;
+    this.#giving.want([]);
     await this.#membership?.drains();
     await this.settled();
     await Promise.all([...this.#parts].map((part) => this.#end(part)));
@@ -203,6 +182,7 @@ export class Fleet {
   /** Ends the work: the others take over at once. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#giving.want([]);
     this.#wake.abort();
     await this.#loop;
     await this.settled();
@@ -235,32 +215,24 @@ export class Fleet {
       },
     });
     this.#isSessionLost = false;
-    const { aheadMs } = time;
-    if (Math.abs(aheadMs) > CLOCKS_APART_MS)
-      log.warn(
-        `the clock of this machine is ${showDuration(Math.round(Math.abs(aheadMs)))} ${aheadMs > 0 ? "ahead of" : "behind"} the server's`,
-        {
-          hint: "everything is dated by the server's clock; set this machine's by NTP",
-        },
-      );
+    warnClocksApart(log, time.aheadMs);
     await this.place();
   }
 
   /** Puts specialists that share a key together. Those that cannot be are not run, because their key's quota would be counted twice. */
   async place(): Promise<void> {
-    const apart = (await this.#membership?.place(this.#with.sharers())) ?? [];
-    for (const handle of apart)
-      if (!this.#apart.has(handle))
-        this.#with.options.log.error("it shares its key with a specialist in another shard, so it does not run", {
-          handle,
-          hint: "give it a key of its own",
-        });
-    this.#apart = new Set(apart);
+    const membership = this.#membership;
+    if (membership === undefined) return;
+    this.#areKeysPlaced = true;
+    const freed = new Set(await this.#sharedKeys.place(membership, [...this.#parts]));
+    for (const specialist of this.#with.specialists())
+      if (freed.has(specialist.handle)) await this.partOf(specialist.handle)?.runtime.put(specialist);
+    if (this.parts.some((part) => this.#sharedKeys.isMixed(part))) this.#wake.abort();
   }
 
   /** False for one that shares its key with a specialist elsewhere. */
   mayRun(handle: Handle): boolean {
-    return !this.#apart.has(handle);
+    return this.#sharedKeys.mayRun(handle);
   }
 
   async #keepLooking(): Promise<void> {
@@ -268,14 +240,16 @@ export class Fleet {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const wake = this.#wake.signal;
-      await sleep(clock, this.#isSettled() && !this.#takers.areAwaited(clock.monotonic()) ? SECOND : UNSETTLED_MS, wake);
+      await sleep(clock, this.#settling.isOver && !this.#takers.areAwaited(clock.monotonic()) ? SECOND : UNSETTLED_MS, wake);
       const isTold = wake.aborted;
       this.#wake = new AbortController();
       if (signal.aborted) return;
       try {
         if (this.#isSessionLost) await this.#leave();
         if (this.#membership === undefined) await this.#join();
-        if (isTold || !this.#isQuiet() || (await this.#membership?.hasChanged()) === true) await this.#look();
+        if (!this.#areKeysPlaced) await this.place();
+        if (isTold || !this.#isQuiet() || (await this.#first.hears(async () => this.#membership?.hasChanged())) === true)
+          await this.#look();
         this.#trouble = undefined;
       } catch (error) {
         const message = messageOf(error);
@@ -292,6 +266,7 @@ export class Fleet {
   async #leave(): Promise<void> {
     const membership = this.#membership;
     this.#membership = undefined;
+    this.#giving.want([]);
     await membership?.close();
     await Promise.all([...this.#parts].map((part) => this.#end(part)));
   }
@@ -301,21 +276,38 @@ export class Fleet {
     if (membership === undefined) return undefined;
     this.#lookedAt = this.#with.options.clock.monotonic();
     this.#isAtRest = false;
-    this.#view = await membership.look();
-    const { processes, free } = this.#view;
-    this.#noteMembers(processes);
-    for (const part of this.#parts) this.#hear(membership, part);
+    const { processes, free } = await this.look();
+    this.#settling.note(processes);
+    const isSeenDraining = processes.some(({ number, draining }) => number === membership.number && draining);
+    if (this.#isDraining && !isSeenDraining) await membership.drains(); // it has joined anew since
+    for (const { silent } of this.#parts) hearSilent(membership, processes, silent);
     const now = this.#with.options.clock.monotonic();
     const takers = this.#takers.among(processes, free.length, membership.number, now);
-    for (const number of this.#takers.toAsk(now)) this.#ask(membership, number, () => this.#takers.answered(number));
-    const share = this.#isDraining ? 0 : fairShare(takers, membership.number, SHARDS);
-    const owned = [...this.#parts].reduce((sum, { shards }) => sum + shards.length, 0);
-    if (owned < share && free.length > 0) return this.#take(membership, share - owned, neededBefore(takers, membership.number, SHARDS));
-    if (this.#ending.size > 0 || !this.#isSettled()) return undefined;
-    const given = owned > share ? chooseToGive(this.parts, owned - share) : chooseToJoin(this.parts, MOST_PARTS);
-    this.#isAtRest = given.length === 0;
-    for (const part of given) void this.#end(part).then(() => membership.notify().catch(() => undefined));
+    for (const number of this.#takers.toAsk(now)) sayHello(membership, processes, number, () => this.#takers.answered(number));
+    const working = takers.filter(({ draining }) => !draining);
+    const { take, excess, foreign } = aimOf({
+      share: fairShare(takers, membership.number, SHARDS),
+      before: neededBefore(takers, membership.number, SHARDS),
+      owned: [...this.#parts].flatMap(({ shards }) => shards),
+      free,
+      fewest: Math.min(...working.map(({ shards }) => shards.length)),
+      uneven: free.length > 0 || this.#settling.isOver ? await membership.unevenShards(working.map(({ number }) => number)) : [],
+    });
+    if (take.length > 0 && !this.#isDraining) return this.#take(membership, take);
+    if (this.#ending.size > 0 || !this.#settling.isOver) return undefined;
+    this.#differing.note(foreign);
+    const must = this.parts.filter((part) => this.#differing.isLasting(part) || this.#sharedKeys.isMixed(part));
+    const given = excess > 0 || must.length > 0 ? chooseToGive(this.parts, excess, must) : chooseToJoin(this.parts, MOST_PARTS);
+    this.#isAtRest = given.length === 0 && !this.parts.some(({ shards }) => shards.some((shard) => foreign.has(shard)));
+    this.#giving.want(given);
     return undefined;
+  }
+
+  /** Gives the shards of these parts to the others, and takes again what it should have of them. */
+  #give(given: readonly Part[]): void {
+    const membership = this.#membership;
+    for (const part of given.filter((one) => this.parts.includes(one)))
+      void this.#end(part).then(() => membership?.notify().catch(() => undefined)); // they look anyway
   }
 
   /** Every shard has its place, and nobody is waited for. */
@@ -325,35 +317,8 @@ export class Fleet {
     return isRecent && isEven && [...this.#parts].every(({ silent }) => silent.numbers.length === 0);
   }
 
-  /** A process that is gone, or answers, sends nothing more of what it has lost. */
-  #hear(membership: Membership, { silent }: Part): void {
-    for (const number of silent.numbers)
-      if (!this.#view.processes.some((one) => one.number === number)) silent.heard(number);
-      else this.#ask(membership, number, () => silent.heard(number));
-  }
-
-  /** Asks a process if it works. One that does not answer is asked again at a later look. */
-  #ask(membership: Membership, number: number, answered: () => void): void {
-    const process = this.#view.processes.find((one) => one.number === number);
-    if (process !== undefined) membership.ask(process, HELLO, SECOND).then(answered, () => undefined);
-  }
-
-  #noteMembers(processes: readonly FleetProcess[]): void {
-    const members = processes.map(({ number, draining }) => `${number}${draining ? "-" : ""}`).join(" ");
-    if (members !== this.#members) this.#changedAt = this.#with.options.clock.monotonic();
-    this.#members = members;
-  }
-
-  #isSettled(): boolean {
-    return this.#with.options.clock.monotonic() - this.#changedAt >= SETTLE_MS;
-  }
-
-  async #take(membership: Membership, count: number, before: number): Promise<Recovered | undefined> {
-    const { free } = this.#view;
-    const foreign = await membership.foreignShards(free);
-    const usable = free.filter((shard) => !foreign.has(shard));
-    const shards = chooseShards(usable, count, before);
-    if (shards.length === 0) return undefined;
+  async #take(membership: Membership, shards: readonly number[]): Promise<Recovered | undefined> {
+    await this.place(); // a store that is opened reads its keys anew
     const opening = this.#open(membership, shards);
     this.#opening = opening.then(() => undefined);
     try {
@@ -390,15 +355,24 @@ export class Fleet {
       },
     });
     if (held === undefined) return undefined;
+    this.#sharedKeys.applyTo(held);
     try {
       const silent = new SilentProcesses(clock, held.lostBy, membership.number);
+      const underWay = new UnderWay(clock);
+      const usual = await runtimeOptions(planned, options, common, held.store);
       const runtime = createRuntime({
-        ...(await runtimeOptions(planned, options, common, held.store)),
+        ...usual,
+        transport: (request) => underWay.follow(usual.transport(request)),
+        underWay,
+        onKeyReplaced: () => {
+          this.#areKeysPlaced = false;
+          this.#wake.abort();
+        },
         ...perRuntime,
         sentElsewhereUntil: () => silent.maySendUntil,
         specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
       });
-      part = { ...held, runtime, startedAt: clock.now(), silent };
+      part = { ...held, runtime, underWay, startedAt: clock.now(), silent };
       await onPart(part);
       this.#beginning = part;
       await this.#meanwhile.applyTo(held.store, (handle) => held.has(handle));

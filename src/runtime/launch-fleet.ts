@@ -72,7 +72,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     wall: options.clock,
     address,
     common,
-    specialists: () => [...specialists.values()],
+    specialists: () => [...specialists.values()].toSorted((a, b) => (a.handle < b.handle ? -1 : 1)),
     sharers: () => sharersAmong([...specialists.keys()], planned, options),
     perRuntime: {
       handlerQueue: new PQueue({ concurrency: DEFAULT_HANDLERS }),
@@ -158,10 +158,12 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   readonly #with: FleetRuntimeOptions;
   #phase: "starting" | "working" | "stopping" = "starting";
   #receiver: Receiver | undefined;
+  #toldHandles: string;
 
   constructor(options: FleetRuntimeOptions) {
-    const { fleet, planned, clock, announcer } = options;
+    const { fleet, planned, clock, announcer, specialists } = options;
     this.#with = options;
+    this.#toldHandles = [...specialists.keys()].toSorted().join(" "); // by joining
     this.announcer = announcer;
     const partsOf = (handle: string): Runtime["parts"] | undefined => fleet.partOf(asHandle(handle))?.runtime.parts;
     this.parts = {
@@ -199,7 +201,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     return this.#phase;
   }
 
-  readonly speaks = (): boolean => this.#with.fleet.isFirst;
+  readonly tellingTerm = (): number | undefined => this.#with.fleet.tellingTerm;
 
   members(): ReturnType<Runtime["members"]> {
     return this.#with.fleet.parts.flatMap(({ runtime }) => runtime.members());
@@ -255,7 +257,12 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   async #told(): Promise<void> {
     const { fleet, specialists, log } = this.#with;
     try {
-      await fleet.membership?.canRun([...specialists.keys()]);
+      const handles = [...specialists.keys()].toSorted();
+      if (handles.join(" ") !== this.#toldHandles) {
+        await fleet.membership?.canRun(handles);
+        await fleet.membership?.notify(); // shards go to those who can run what is in them
+        this.#toldHandles = handles.join(" ");
+      }
       await fleet.place();
     } catch (error) {
       log.warn("the other processes do not know of the changed definitions yet", { message: messageOf(error) });

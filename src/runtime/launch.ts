@@ -32,7 +32,8 @@ import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-poo
 import { keepHalts } from "./keep-halts.ts";
 import { lazyTools } from "./lazy-tools.ts";
 import { keepReloading } from "./reload.ts";
-import { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.ts";
+import { createRuntime, type Runtime } from "./runtime.ts";
+import type { RuntimeOptions } from "./runtime-options.ts";
 import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
 import { networkSecretsIn } from "../webhooks/network-secrets.ts";

@@ -1,35 +1,28 @@
 /** Composes the runtime and drives its work: from arriving events to sent actions and their results. */
 import PQueue from "p-queue";
-import type { KeyProvider } from "../client/auth.ts";
-import type { Transport } from "../client/transport.ts";
-import type { Profile } from "../contract/profile/profile.ts";
-import { sleep, type Clock } from "../core/clock.ts";
+import { sleep } from "../core/clock.ts";
 import { messageOf, type Fatal } from "../core/errors.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
-import type { LogFields, Logger } from "../core/log.ts";
-import type { Random } from "../core/random.ts";
+import type { LogFields } from "../core/log.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { SECOND } from "../core/units.ts";
-import type { Pacer } from "../limits/pacing.ts";
 import { ledgerTime, steadyClock } from "../limits/ledger-clock.ts";
 import { WORK_KINDS, type WorkKind } from "../store/sources.ts";
 import { createWakes, type Wakes } from "./wakes.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
-import type { Caps, Specialist } from "../specialist/specialist.ts";
-import type { Recovered, Store } from "../store/store.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import type { Recovered } from "../store/store.ts";
 import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { completeLeftPending } from "../outbox/complete-pending.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { cappedIn, openGateway } from "./open-gateway.ts";
-import { openModels, type ModelAccess } from "./open-models.ts";
+import { openModels } from "./open-models.ts";
 import { createActs } from "../polling/action-counts.ts";
 import { noticeCalls } from "../polling/job-cadence.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
-import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
-import type { ToolDesk } from "../handlers/handling.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import { createMember, endPastWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
 import { createOutboxMemory } from "../outbox/outbox-memory.ts";
@@ -37,12 +30,12 @@ import { createWebhookMemory } from "../webhooks/webhook-memory.ts";
 import { Flow } from "./flow.ts";
 import { ALL_WORK, bitOf, createWork, isBusy, whenHere, type Work } from "./work.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
+import type { RuntimeOptions } from "./runtime-options.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
 import { DEFAULT_RETENTION, keepPruned } from "./retention.ts";
 import { createBreakers, loadBreakers } from "../gateway/network-breakers.ts";
 import { createUnkeptHalts } from "../gateway/unkept-halts.ts";
-import { createSharedLists, type SharedLists } from "../polling/shared-lists.ts";
+import { createSharedLists } from "../polling/shared-lists.ts";
 import { startTimes } from "./staggered-start.ts";
 import { refuseTwins } from "./unique-handles.ts";
 import { warnLeftBehind, warnRestored } from "./startup-warnings.ts";
@@ -50,54 +43,6 @@ import { createWebhookCoverage } from "../polling/webhook-coverage.ts";
 import { pollWithoutReceiver } from "../webhooks/hints.ts";
 import { reportListed } from "../webhooks/process-deliveries.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
-import type { Retention } from "../store/history.ts";
-
-export interface RuntimeOptions {
-  readonly specialists: readonly Specialist[];
-  readonly profile: Profile;
-  readonly baseUrl: string;
-  readonly store: Store;
-  readonly transport: Transport;
-  readonly keys: KeyProvider;
-  readonly pacer: Pacer;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  /** Learns every secret, and cleans answers, deliveries and errors of them. Give it to the logger as well. Default: a new one. */
-  readonly scrubber?: Scrubber;
-  readonly announcer?: Announcer;
-  /** Caps on the spending of all specialists together. */
-  readonly guardianCaps?: Caps;
-  readonly zone?: string;
-  /** Concurrent handlers, over all specialists. Default 32. */
-  readonly handlers?: number;
-  /** A queue of handlers, and looks at public lists, that this runtime shares with others of its process. Default: its own. */
-  readonly handlerQueue?: PQueue;
-  readonly sharedLists?: SharedLists;
-  readonly spread?: Dependencies["spread"];
-  /** Retention of rows that nothing needs. Default: events and requests 30 days, intents 90. */
-  readonly retention?: Retention;
-  /** Time that a stop waits for answers. Default 25 s. */
-  readonly drainMs?: number;
-  readonly fetch?: typeof globalThis.fetch;
-  /** The models that definitions may ask. Default: none. */
-  readonly models?: ModelAccess;
-  /** The tools of MCP servers. Its owner closes it. Default: none is reached. */
-  readonly tools?: ToolDesk | undefined;
-  /**
-   * `refuse` for a dry run: it reads, handles and decides as usual, and the gateway sends no write. Default `send`. Its decisions are
-   * stored as refused, so it must not use the project's own store: `launch` opens one in memory.
-   */
-  readonly writes?: "send" | "refuse";
-  /** Acts on commands only: nothing is polled, handled or sent on its own. Default false. */
-  readonly passive?: boolean;
-  /** Runs definitions with `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread. */
-  readonly isolation?: WorkerPool;
-  /** The end, on the monotonic clock, of what other processes may have sent; infinite while one is stopped. Default: there is none. */
-  readonly sentElsewhereUntil?: () => number;
-  /** Settings of the webhook receiver. Default: none. */
-  readonly receiver?: ReceiverSettings;
-}
 
 export interface Runtime {
   readonly announcer: Announcer;

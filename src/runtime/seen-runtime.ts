@@ -8,8 +8,11 @@ import type { Dependencies } from "./dependencies.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface SeenRuntime extends Pick<Runtime, "members" | "phase"> {
-  /** False while another process of the fleet tells people what waits for them. */
-  readonly speaks?: () => boolean;
+  /**
+   * The term in which this process tells people what waits for them, a new one whenever another of the fleet may have done so meanwhile.
+   * Undefined while another does.
+   */
+  readonly tellingTerm?: () => number | undefined;
   readonly parts: Pick<Dependencies, "clock" | "profile" | "zone" | "writes" | "storeLost"> & {
     readonly breakers: { readonly trust: Pick<TrustBreakers, "of" | "report"> };
     readonly coverage: { of(handle: string): { readonly state: string } };

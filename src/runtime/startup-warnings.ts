@@ -1,7 +1,8 @@
-/** Warnings from the store at the start: a restored copy, work left by removed specialists. */
+/** Warnings at the start: a restored copy, work left by removed specialists, a clock that is off. */
 import type { Logger } from "../core/log.ts";
 import type { Handle } from "../core/ids.ts";
 import { TIMED } from "../outbox/intent.ts";
+import { SECOND, showDuration } from "../core/units.ts";
 import type { Store } from "../store/store.ts";
 
 /** Jobs counted for one specialist. */
@@ -29,4 +30,16 @@ export async function warnLeftBehind(log: Logger, store: Store, running: Readonl
       hint: "restore its definition under that handle until it is done, or do it by hand on the network",
     });
   }
+}
+
+/** Beyond it a person is told. */
+const CLOCKS_APART_MS = 2 * SECOND;
+
+/** Warns if the clock of this machine is far from that of the server, by which everything is dated. */
+export function warnClocksApart(log: Logger, aheadMs: number): void {
+  if (Math.abs(aheadMs) <= CLOCKS_APART_MS) return;
+  const side = aheadMs > 0 ? "ahead of" : "behind";
+  log.warn(`the clock of this machine is ${showDuration(Math.round(Math.abs(aheadMs)))} ${side} the server's`, {
+    hint: "everything is dated by the server's clock; set this machine's by NTP",
+  });
 }

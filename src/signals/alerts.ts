@@ -24,8 +24,8 @@ export interface AlertOptions extends Omit<AlertSender, "signal"> {
   readonly announcer: Announcer;
   readonly log: Logger;
   readonly newId: () => string;
-  /** False while another process of the fleet tells people. Default: this one does. */
-  readonly speaks?: (() => boolean) | undefined;
+  /** The term in which this process tells people; undefined while another of the fleet does. Default: it always does. */
+  readonly term?: (() => number | undefined) | undefined;
 }
 
 export interface Alerts {
@@ -49,6 +49,8 @@ const MAX_TRIES = 30;
 /** Matters known at once, of which those that are gone are forgotten first; each kind lists at most 100. */
 const MAX_KNOWN = 5_000;
 const MAX_WAITING = 100;
+/** The term of a process that no other shares the telling with. */
+const ALONE = 0;
 const ROW = { kind: "alerts", name: "state" } as const;
 
 /** Tries of one alert at one target. */
@@ -92,13 +94,14 @@ class AlertKeeper implements Alerts {
   /** The cost of the last look allows no other before. */
   #notBefore = 0;
   #lastAlertAt = 0;
-  #spoke = true;
+  #term: number | undefined;
   #looking: Promise<void> = Promise.resolve();
   #saved: Promise<void> = Promise.resolve();
 
   constructor(options: AlertOptions, stored: JsonObject | undefined) {
     this.#options = options;
     this.#targets = new Map(options.to.map((target) => [sha256(asJson(target)).slice(0, 12), target]));
+    if (options.term === undefined) this.#term = ALONE;
     this.#restore(stored);
   }
 
@@ -153,12 +156,14 @@ class AlertKeeper implements Alerts {
   async #look(): Promise<void> {
     const { clock, log } = this.#options;
     const began = clock.monotonic();
+    let tells = false;
     try {
-      if (await this.#isToTell()) this.#compare(await this.#options.status());
+      tells = await this.#isToTell();
+      if (tells) this.#compare(await this.#options.status());
     } catch (error) {
       log.warn("what waits for you could not be read, so no alert is sent", { message: messageOf(error) });
     }
-    this.#deliver();
+    if (tells) this.#deliver();
     const ended = clock.monotonic();
     this.#notBefore = ended + (ended - began) / LOOKING_SHARE;
     const now = clock.now();
@@ -168,13 +173,13 @@ class AlertKeeper implements Alerts {
     this.#lookIn(Math.max(SECOND, Math.min(LOOK_MS, ...due)));
   }
 
-  /** Whoever begins to tell knows what the one before has told. */
+  /** A process that begins to tell knows what those before it have told. */
   async #isToTell(): Promise<boolean> {
-    const { speaks = () => true, store } = this.#options;
-    const before = this.#spoke;
-    this.#spoke = speaks();
-    if (this.#spoke && !before) this.#restore(await storedState(store));
-    return this.#spoke;
+    const { term = () => ALONE, store } = this.#options;
+    const now = term();
+    if (now !== undefined && now !== this.#term) this.#restore(await storedState(store));
+    this.#term = now;
+    return now !== undefined;
   }
 
   /** Makes one alert of all matters that are new. */
@@ -258,9 +263,10 @@ class AlertKeeper implements Alerts {
     if (at >= 0) this.#waiting.splice(at, 1);
   }
 
-  /** A store that takes no writes is no reason to tell nobody: the state is then in memory only. */
+  /** A store that takes no writes is no reason to tell nobody: the state is then in memory only. That of an earlier term is out of date. */
   #save(): void {
-    const { store, clock, scrubber, log } = this.#options;
+    const { store, clock, scrubber, log, term = () => ALONE } = this.#options;
+    if (this.#term === undefined || term() !== this.#term) return;
     const state = {
       known: Object.fromEntries([...this.#known].map(([key, goneAt]) => [key, goneAt ?? null])),
       waiting: this.#waiting.map(({ alert, targets }) => ({ alert, targets: Object.fromEntries(targets) })),
@@ -278,6 +284,8 @@ class AlertKeeper implements Alerts {
     this.#lastAlertAt = numberIn(stored, "lastAlertAt") ?? 0;
     const { known, waiting, counts } = stored;
     this.#counts = countsOf(counts);
+    this.#known.clear();
+    const before = this.#waiting.splice(0);
     if (isObject(known))
       for (const [key, goneAt] of Object.entries(known)) this.#known.set(key, typeof goneAt === "number" ? goneAt : undefined);
     for (const one of Array.isArray(waiting) ? waiting : []) {
@@ -287,7 +295,10 @@ class AlertKeeper implements Alerts {
       const targets = new Map(
         tries.map(([name, value]) => [name, { failures: isObject(value) ? (numberIn(value, "failures") ?? 0) : 0, nextAt: 0 }]),
       );
-      if (targets.size > 0) this.#waiting.push({ alert: one["alert"], targets });
+      const id = one["alert"]["id"];
+      // One that is being sent is not begun again.
+      const same = before.find(({ alert }) => alert["id"] === id);
+      if (targets.size > 0) this.#waiting.push(same ?? { alert: one["alert"], targets });
     }
   }
 }

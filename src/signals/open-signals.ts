@@ -78,7 +78,7 @@ async function keepAlerts({ config, runtime, status, announcer, log, scrubber, c
     send: transport.send,
     status: () => status.read(),
     newId: () => random.word(ID_LENGTH),
-    speaks: runtime.speaks,
+    term: runtime.tellingTerm,
   });
   return async () => {
     const isLost = runtime.parts.storeLost() !== undefined;

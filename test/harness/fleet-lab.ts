@@ -29,7 +29,7 @@ export interface FleetLab {
 }
 
 interface RunOptions {
-  readonly env?: { readonly [name: string]: string };
+  readonly env?: { readonly [name: string]: string | undefined };
   readonly args?: readonly string[];
   /** Default: the lab's. */
   readonly store?: string;

@@ -37,7 +37,7 @@ export interface Ended {
 
 export interface StartOptions {
   readonly cwd?: string;
-  readonly env?: { readonly [name: string]: string };
+  readonly env?: { readonly [name: string]: string | undefined };
   /** Through `npm start`, as people do. */
   readonly npm?: boolean;
   /** A command that runs the command given to it: `strace …`, `nsenter …`. */

@@ -94,8 +94,8 @@ test("of two processes one tells, and the other goes on when that is gone, witho
   const { sent, open } = alerting(here);
   let first = "one";
   await halt(here);
-  const one = await open({ speaks: () => first === "one" });
-  await open({ speaks: () => first === "two" });
+  const one = await open({ term: () => (first === "one" ? 1 : undefined) });
+  await open({ term: () => (first === "two" ? 1 : undefined) });
   await here.clock.advance(2 * MINUTE);
   expect(sent).toHaveLength(1);
   await one.close({ isLost: false });
@@ -105,6 +105,27 @@ test("of two processes one tells, and the other goes on when that is gone, witho
   await here.parked("post.created:p1", "no model");
   await here.clock.advance(2 * MINUTE);
   expect(sent.map(keysOf).map((keys) => keys.length)).toEqual([1, 1]);
+});
+
+test("a process that was stopped while another told people tells nothing twice, and sends nothing out of turn", async () => {
+  const here = desk();
+  let works = false;
+  const { sent, open } = alerting(here, {}, async () => (works ? TAKEN : FAILED));
+  const terms: { one: number | undefined; two: number | undefined } = { one: 1, two: undefined };
+  await halt(here);
+  await open({ term: () => terms.one });
+  await open({ term: () => terms.two });
+  await here.clock.advance(10 * SECOND);
+  expect(sent).toHaveLength(1); // refused: it waits
+  [terms.one, terms.two, works] = [undefined, 1, true];
+  await here.clock.advance(2 * MINUTE);
+  expect(sent.map(({ alert }) => alert["id"])).toEqual(["a1", "a1"]);
+  await here.parked("post.created:p1", "no model");
+  await here.clock.advance(2 * MINUTE);
+  expect(sent).toHaveLength(3);
+  [terms.one, terms.two] = [2, undefined];
+  await here.clock.advance(DAY);
+  expect(sent).toHaveLength(3);
 });
 
 test("matters that come soon after an alert are gathered for a minute", async () => {

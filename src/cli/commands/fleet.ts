@@ -3,6 +3,7 @@ import { Misconfigured, Refused } from "../../core/errors.ts";
 import { showDuration } from "../../core/units.ts";
 import { drainProcess } from "../../guardian/fleet-guardian.ts";
 import type { FleetProcess, FleetView } from "../../store/postgres/fleet-view.ts";
+import type { Membership } from "../../store/postgres/membership.ts";
 import { SHARDS } from "../../store/postgres/ownership.ts";
 import { EXIT, OPTIONS, type Command, type Context } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";
@@ -31,7 +32,7 @@ export const command: Command = {
     try {
       const view = await membership.look();
       if (action === undefined) {
-        show(view, context);
+        show(view, await membership.undefinedSpecialists(view, MOST_NAMED), context);
         return EXIT.done;
       }
       const { message } = await drainProcess(membership, processCalled(view, name), view.processes);
@@ -44,7 +45,12 @@ export const command: Command = {
   },
 };
 
-function show({ processes, free, serverNow }: FleetView, { out, clock }: Context): void {
+/** Specialists named that their process has no definition of. */
+const MOST_NAMED = 20;
+
+type Undefined = Awaited<ReturnType<Membership["undefinedSpecialists"]>>;
+
+function show({ processes, free, serverNow }: FleetView, lacking: Undefined, { out, clock }: Context): void {
   const aheadMs = clock.now() - serverNow;
   out.table(processes, [
     { title: "process", value: ({ name }) => name },
@@ -55,6 +61,7 @@ function show({ processes, free, serverNow }: FleetView, { out, clock }: Context
   ]);
   if (processes.length === 0) out.line("No process works on this store.");
   if (free.length > 0) out.line(out.paint.yellow(`${free.length} of ${SHARDS} shards are free: their specialists do not run`));
+  if (lacking.total > 0) out.line(out.paint.yellow(lackingText(lacking)));
   if (Math.abs(aheadMs) > WORTH_TELLING_MS)
     out.line(
       out.paint.yellow(
@@ -62,7 +69,13 @@ function show({ processes, free, serverNow }: FleetView, { out, clock }: Context
       ),
     );
   const shown = processes.map(({ shards, ...rest }) => ({ ...rest, shards: shards.length }));
-  out.result({ ok: true, processes: shown, freeShards: free.length, shards: SHARDS, aheadOfServerMs: aheadMs });
+  out.result({ ok: true, processes: shown, freeShards: free.length, shards: SHARDS, aheadOfServerMs: aheadMs, withoutDefinition: lacking });
+}
+
+function lackingText({ first, total }: Undefined): string {
+  const names = first.map(({ handle, isDefinedElsewhere }) => (isDefinedElsewhere ? `${handle} (another process has it)` : handle));
+  const more = total > first.length ? ` and ${total - first.length} more` : "";
+  return `No definition at their process, so they do not run (${total}): ${names.join(", ")}${more}`;
 }
 
 const WORTH_TELLING_MS = 2_000;

@@ -43,24 +43,6 @@ export async function readSessions(query: Query): Promise<string> {
   return String(row?.["sessions"]);
 }
 
-/** Of these shards, those with a specialist that is not among `own`, and that a living process can run. */
-export async function readForeignShards(
-  query: Query,
-  { schema, shards, own }: { readonly schema: string; readonly shards: readonly number[]; readonly own: ReadonlySet<Handle> },
-): Promise<ReadonlySet<number>> {
-  const rows = await query("SELECT handle, shard FROM @.specialist WHERE shard = ANY($1::int[])", [shards]);
-  const unknown = rows.filter(({ handle }) => !own.has(String(handle) as Handle));
-  if (unknown.length === 0) return new Set();
-  const found = await query(OTHERS_CAN_RUN, [schema, unknown.map(({ handle }) => handle)]);
-  const others = new Set(found.map(({ handle }) => handle));
-  return new Set(unknown.flatMap(({ handle, shard }) => (others.has(handle) ? [Number(shard)] : [])));
-}
-
-/** Of some handles, those that processes with work can run. Each array of handles is read once: they are long. */
-const OTHERS_CAN_RUN = `WITH runnable AS MATERIALIZED (SELECT unnest(p.handles) AS handle FROM @.process p
-    JOIN ${LOCKS} ON l.objid::bigint = p.number AND l.classid::bigint = ${asOid(PROCESS_LOCKS)} WHERE NOT p.draining)
-  SELECT DISTINCT handle FROM runnable JOIN unnest($2::text[]) AS wanted (handle) USING (handle)`;
-
 const SESSIONS = `SELECT string_agg(pid::text, ' ' ORDER BY pid) AS sessions FROM pg_stat_activity
   WHERE application_name LIKE 'retinue %' AND datname = current_database()`;
 

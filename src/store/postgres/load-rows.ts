@@ -24,7 +24,7 @@ const SHARED: ReadonlySet<string> = new Set(["spend_frozen"]);
 
 export interface Places {
   readonly keys: Map<KeyId, number>;
-  readonly placements: ReadonlyMap<Handle, number>;
+  readonly placements: Map<Handle, number>;
   /** True if money is held. */
   readonly hasHolds: boolean;
 }

@@ -7,13 +7,14 @@ import type { Clock } from "../../core/clock.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { WriteInFlight } from "../controls.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
-import { readFleet, readForeignShards, readSessions, type FleetProcess, type FleetView } from "./fleet-view.ts";
+import { undefinedSpecialists, unevenShards, type UnevenShard } from "./abilities.ts";
+import { readFleet, readSessions, type FleetProcess, type FleetView } from "./fleet-view.ts";
 import { inSchema, type Query } from "./in-schema.ts";
 import { enterStore, KnownStore, type EnterOptions } from "./known-store.ts";
 import { MemberSession } from "./member-session.ts";
 import { readNetworkState, saveNetworkState } from "./fleet-state.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { placedShard, placeGroups } from "./placements.ts";
+import { placedShard, placeTogether, type Placed } from "./placements.ts";
 import { bePresent, PRESENCE_SETTINGS } from "./presence.ts";
 import { Requests } from "./requests.ts";
 import { livingSettings, sessionTimes } from "./session-settings.ts";
@@ -138,14 +139,19 @@ export class Membership {
     return is;
   }
 
-  /** Of these shards, those with a specialist that this process cannot run, and another living one can. */
-  foreignShards(shards: readonly number[]): Promise<ReadonlySet<number>> {
-    return readForeignShards(this.#query, { schema: this.#schema, shards, own: this.#own });
+  /** The shards that these processes are not equally able to run. */
+  unevenShards(among: readonly number[]): Promise<readonly UnevenShard[]> {
+    return unevenShards(this.#query, among, this.number);
   }
 
-  /** Puts specialists that share a key into one shard. Returns those that are elsewhere already: they must not run. */
-  place(groups: readonly (readonly Handle[])[]): Promise<readonly Handle[]> {
-    return placeGroups(this.#session, this.#schema, groups);
+  /** The specialists that are at a process without their definition, by what a look has seen: at most so many, and the number of all. */
+  undefinedSpecialists({ processes }: FleetView, most: number): ReturnType<typeof undefinedSpecialists> {
+    return undefinedSpecialists(this.#query, processes, most);
+  }
+
+  /** Puts specialists that share a key into one shard. */
+  place(groups: readonly (readonly Handle[])[]): Promise<Placed> {
+    return placeTogether(this.#session, this.#schema, groups);
   }
 
   /** The shard that a specialist belongs to. */

@@ -4,26 +4,36 @@ import { inSchema, type Query } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { hashedShard } from "./shard-map.ts";
 
+export interface Placed {
+  /** Specialists that have rows in another shard than the first of their group: they must not run. */
+  readonly apart: readonly Handle[];
+  /** Where those of the groups are placed. */
+  readonly shards: ReadonlyMap<Handle, number>;
+}
+
 /**
  * Puts each group into one shard: that of a member that has rows or a place, else the first member's own. Groups of processes that know
- * different members come one after the other, so that the later one follows the earlier. Returns those that are elsewhere already: they
- * must not run.
+ * different members come one after the other, so that the later one follows the earlier.
  */
-export async function placeGroups(
+export async function placeTogether(
   connection: Pick<PostgresConnection, "query">,
   schema: string,
   groups: readonly (readonly Handle[])[],
-): Promise<readonly Handle[]> {
-  if (groups.length === 0) return [];
+): Promise<Placed> {
+  if (groups.length === 0) return { apart: [], shards: new Map() };
   const send = inSchema(connection, schema);
   // Sent together: no other statement of the session comes between.
   const begun = [send("BEGIN"), send("SELECT pg_advisory_xact_lock(hashtextextended('retinue placing ' || $1, 0))", [schema])];
-  const placed = groups.map((group) => {
+  const placing = groups.map((group) => {
     const sorted = group.toSorted();
     return send(PLACE, [sorted, hashedShard(sorted[0] ?? "")]);
   });
-  const [found] = await Promise.all([Promise.all(placed), ...begun, send("COMMIT")]);
-  return found.flat().map(({ handle }) => String(handle) as Handle);
+  const placed = send("SELECT specialist, shard FROM @.placement WHERE specialist = ANY($1::text[])", [groups.flat()]);
+  const [found, shards] = await Promise.all([Promise.all(placing), placed, ...begun, send("COMMIT")]);
+  return {
+    apart: found.flat().map(({ handle }) => String(handle) as Handle),
+    shards: new Map(shards.map(({ specialist, shard }) => [String(specialist) as Handle, Number(shard)])),
+  };
 }
 
 /** The shard that a specialist belongs to. */
@@ -34,9 +44,9 @@ export async function placedShard(query: Query, specialist: Handle): Promise<num
 
 /** One statement for a group: rows that are there decide, then places, then the hash. */
 const PLACE = `WITH found AS (
-    SELECT h AS handle, coalesce(s.shard, p.shard) AS shard, s.shard IS NULL AS unused FROM unnest($1::text[]) AS h
+    SELECT h AS handle, s.shard AS used, coalesce(s.shard, p.shard) AS shard FROM unnest($1::text[]) AS h
     LEFT JOIN @.specialist s ON s.handle = h LEFT JOIN @.placement p ON p.specialist = h),
-  target AS (SELECT coalesce((SELECT shard FROM found WHERE shard IS NOT NULL ORDER BY unused, handle LIMIT 1), $2::int) AS shard),
-  put AS (INSERT INTO @.placement (specialist, shard) SELECT f.handle, t.shard FROM found f, target t WHERE f.shard IS NULL OR f.shard = t.shard
-    ON CONFLICT (specialist) DO NOTHING)
-  SELECT f.handle FROM found f, target t WHERE f.shard <> t.shard`;
+  target AS (SELECT coalesce((SELECT shard FROM found WHERE shard IS NOT NULL ORDER BY used IS NULL, handle LIMIT 1), $2::int) AS shard),
+  put AS (INSERT INTO @.placement (specialist, shard) SELECT f.handle, t.shard FROM found f, target t WHERE f.used IS NULL OR f.used = t.shard
+    ON CONFLICT (specialist) DO UPDATE SET shard = excluded.shard)
+  SELECT f.handle FROM found f, target t WHERE f.used <> t.shard`;

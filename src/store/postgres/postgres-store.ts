@@ -58,6 +58,8 @@ export interface HeldStore {
   readonly past: Pick<Past, "missing" | "decided">;
   /** True if the specialist belongs to one of them. */
   has(specialist: Handle): boolean;
+  /** A specialist that has no rows yet belongs to this shard from now on. */
+  place(specialist: Handle, shard: number): void;
 }
 
 /** A session that reads the past waits long for its process, which has the present to do first; it keeps old rows from being removed. */
@@ -137,7 +139,7 @@ async function fold(holding: Holding): Promise<void> {
 async function openHolder(holding: Holding): Promise<Omit<HeldStore, "lostBy">> {
   const { connection, options, group } = holding;
   const { address, clock } = options;
-  const { store, end, shardOf, copy, fail } = await openHolding(holding, address.localFile);
+  const { store, end, shardOf, place, copy, fail } = await openHolding(holding, address.localFile);
   const shards = new Set(group.shards);
   const past = new Past({
     connect: () => openConnection({ address, purpose: "past", settings: PAST_SETTINGS }),
@@ -151,6 +153,7 @@ async function openHolder(holding: Holding): Promise<Omit<HeldStore, "lostBy">> 
   return {
     shards: group.shards,
     has: (specialist) => shards.has(shardOf(specialist)),
+    place,
     past,
     store: {
       ...awaitPast(store, past, defined({ clock, onAwaited: options.onPastAwaited })),
@@ -175,6 +178,7 @@ interface Opened {
   readonly store: Store;
   readonly copy: WorkingCopy;
   readonly shardOf: (specialist: Handle) => number;
+  readonly place: HeldStore["place"];
   /** Ends the store, because something that it needs is lost. */
   readonly fail: (cause: unknown) => void;
   readonly end: () => Promise<void>;
@@ -242,6 +246,7 @@ async function openHolderStore(
     },
     copy,
     shardOf: shards.ofSpecialist,
+    place: (specialist, shard) => void placements.set(specialist, shard),
     fail: (cause) => groups.fail(cause),
     async end() {
       try {

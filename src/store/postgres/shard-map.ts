@@ -8,7 +8,7 @@ import type { ShardMap } from "./row-places.ts";
 export interface ShardMapOptions {
   /** Of keys that have rows. New ones are added. */
   readonly keys: Map<KeyId, number>;
-  /** Of specialists that stand elsewhere than their hash says. */
+  /** Of specialists that stand elsewhere than their hash says. Those that are placed later are added. */
   readonly placements: ReadonlyMap<Handle, number>;
   readonly copy: Pick<WorkingCopy, "holderOf">;
   readonly home: number;

@@ -197,29 +197,23 @@ async function known(here: Awaited<ReturnType<typeof lab>>, process: Membership,
   await held.store.close();
 }
 
-test("a shard with a specialist that only another process can run is left to that", async (context) => {
+test("a shard with a specialist that not all processes have a definition of belongs to those that have the most", async (context) => {
   const here = await lab(context);
-  const [old, fresh] = [await here.join(["scout"]), await here.join(["quill"])];
+  const [old, fresh, third] = [await here.join(["scout"]), await here.join(["quill"]), await here.join(["quill", "scout"])];
   await known(here, old, asHandle("scout"));
-  expect([...(await fresh.foreignShards(ALL_SHARDS))]).toEqual([hashedShard("scout")]);
-  expect([...(await old.foreignShards(ALL_SHARDS))]).toEqual([]);
-  await fresh.canRun([asHandle("quill"), asHandle("scout")]);
-  expect([...(await fresh.foreignShards(ALL_SHARDS))]).toEqual([]);
-  await fresh.canRun([asHandle("quill")]);
-  await old.close();
-  await expect.poll(async () => [...(await fresh.foreignShards(ALL_SHARDS))]).toEqual([]); // nobody else is left for it
-});
-
-test("among 10,000 definitions those of others are found at once", { timeout: 60_000 }, async (context) => {
-  const here = await lab(context);
-  const handles = Array.from({ length: 10_000 }, (_, n) => `some-specialist-${n}`);
-  const half = await here.join(handles.slice(0, 5_000));
-  await here.join(handles);
-  await here.run(`INSERT INTO retinue.specialist (shard, handle, state, updated_at)
-    SELECT n % 1024, 'some-specialist-' || n, 'active', 0 FROM generate_series(0, 9999) n; ANALYZE retinue.specialist`);
-  const before = clock.monotonic();
-  expect((await half.foreignShards(ALL_SHARDS)).size).toBe(1_024);
-  expect(clock.monotonic() - before).toBeLessThan(1_500); // in SQL each text was compared with each: several seconds
+  const [shard, all] = [hashedShard("scout"), [old.number, fresh.number, third.number]];
+  expect(await fresh.unevenShards(all)).toEqual([{ shard, isOurs: false, able: 2 }]);
+  expect(await old.unevenShards(all)).toEqual([{ shard, isOurs: true, able: 2 }]);
+  expect(await fresh.unevenShards([fresh.number])).toEqual([]); // nobody else is left for it
+  expect((await fresh.undefinedSpecialists(await fresh.look(), 5)).total).toBe(0); // nobody has the shard
+  await here.take(fresh, [shard]);
+  expect(await fresh.undefinedSpecialists(await fresh.look(), 5)).toEqual({
+    first: [{ handle: "scout", isDefinedElsewhere: true }],
+    total: 1,
+  });
+  for (const one of [old, third]) await one.canRun([]);
+  expect(await fresh.unevenShards(all)).toEqual([]);
+  expect((await fresh.undefinedSpecialists(await fresh.look(), 5)).first).toEqual([{ handle: "scout", isDefinedElsewhere: false }]);
 });
 
 test("groups of two processes that know different sharers of a key come into one shard", async (context) => {
@@ -234,7 +228,7 @@ test("groups of two processes that know different sharers of a key come into one
   ]);
   const shards = await Promise.all(chains.map((chain) => Promise.all(chain.map((handle) => one.shardOf(handle)))));
   for (const chain of shards) expect(new Set(chain).size).toBe(1);
-  expect([...first, ...second].flat()).toEqual([]);
+  expect([...first, ...second].flatMap(({ apart }) => apart)).toEqual([]);
 });
 
 test("specialists that share a key are put into one shard, unless both have rows of their own", async (context) => {
@@ -242,11 +236,29 @@ test("specialists that share a key are put into one shard, unless both have rows
   const process = await here.join(["a"]);
   const [scout, quill, hand] = ["scout", "quill", "hand"].map((handle) => asHandle(handle)) as [Handle, Handle, Handle];
   await known(here, process, scout);
-  expect(await process.place([[quill, scout]])).toEqual([]);
+  expect(await process.place([[quill, scout]])).toEqual({
+    apart: [],
+    shards: new Map([
+      [quill, hashedShard(scout)],
+      [scout, hashedShard(scout)],
+    ]),
+  });
   expect(await process.shardOf(quill)).toBe(await process.shardOf(scout));
   const held = await here.take(process, [hashedShard(scout)]);
   expect([held.has(scout), held.has(quill), held.has(hand)]).toEqual([true, true, false]);
   await held.store.close();
   await known(here, process, hand);
-  expect(await process.place([[hand, scout]])).toHaveLength(1);
+  expect((await process.place([[hand, scout]])).apart).toHaveLength(1);
+});
+
+test("a specialist without rows goes with the key that it shares now, also in a store that is open", async (context) => {
+  const here = await lab(context);
+  const process = await here.join(["a"]);
+  const [scout, quill, hand] = ["scout", "quill", "hand"].map((handle) => asHandle(handle)) as [Handle, Handle, Handle];
+  await process.place([[quill, hand]]);
+  await known(here, process, scout);
+  const held = await here.take(process, [hashedShard(scout)]);
+  expect(held.has(hand)).toBe(false);
+  for (const [handle, shard] of (await process.place([[hand, scout]])).shards) held.place(handle, shard);
+  expect(held.has(hand)).toBe(true);
 });

@@ -1,0 +1,59 @@
+/**
+ * The process of a fleet that tells people what waits for them. It is the oldest one that has shards: a process that is stopped has lost
+ * them as soon as the server has ended its sessions, and knows by its clocks that this may have happened.
+ */
+import type { Clock } from "../core/clock.ts";
+import { Heard } from "../store/postgres/ownership.ts";
+
+export interface Teller {
+  readonly number: number;
+  readonly draining: boolean;
+  readonly shards: readonly number[];
+}
+
+/** The number of the process that tells people. Before any has shards it is the oldest one. */
+export function firstOf(processes: readonly Teller[]): number | undefined {
+  const working = processes.filter(({ draining }) => !draining);
+  return (working.find(({ shards }) => shards.length > 0) ?? working[0])?.number;
+}
+
+export class FirstProcess {
+  readonly #heard: Heard;
+  readonly #currentMs: number;
+  #isFirst = false;
+  #term = 0;
+
+  /** `currentMs`: the longest silence of the server after which nobody else has the shards of this process. */
+  constructor(wall: Clock, currentMs: number) {
+    this.#heard = new Heard(wall);
+    this.#currentMs = currentMs;
+  }
+
+  /** Asks the server, and notes that it has answered. */
+  async hears<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    const answered = this.#heard.beginning();
+    const answer = await ask();
+    if (this.#isStale) this.#term++; // another may have told people meanwhile
+    answered();
+    return answer;
+  }
+
+  /** Call it after each look, with the number of this process. */
+  saw(processes: readonly Teller[], number: number): void {
+    const isFirst = firstOf(processes) === number;
+    if (isFirst && !this.#isFirst) this.#term++;
+    this.#isFirst = isFirst;
+  }
+
+  /**
+   * The term in which this process tells people, a new one after each in which another may have; undefined while another does. `cannotAsk`
+   * says that the server does not answer: the one that was the first then tells people of that.
+   */
+  term(cannotAsk: boolean): number | undefined {
+    return this.#isFirst && (cannotAsk || !this.#isStale) ? this.#term : undefined;
+  }
+
+  get #isStale(): boolean {
+    return this.#heard.ageMs > this.#currentMs;
+  }
+}

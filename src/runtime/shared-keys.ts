@@ -1,0 +1,68 @@
+/** Specialists of a process that share a key: together in one shard, or not at work, because their key's quota would be counted twice. */
+import type { Handle } from "../core/ids.ts";
+import type { Logger } from "../core/log.ts";
+import type { HeldStore } from "../store/postgres/postgres-store.ts";
+import type { Membership } from "../store/postgres/membership.ts";
+
+/** Shards of this process with those that work there. */
+export interface Worked extends Pick<HeldStore, "has" | "place"> {
+  readonly runtime: { member(handle: string): unknown };
+}
+
+export interface SharedKeysOptions {
+  /** Specialists that share a key, by groups. */
+  readonly sharers: () => readonly (readonly Handle[])[];
+  readonly log: Logger;
+}
+
+export class SharedKeys {
+  readonly #options: SharedKeysOptions;
+  #apart: ReadonlySet<Handle> = new Set();
+  /** The groups as they were placed last, and by what session. */
+  #placed = "";
+  #by: unknown;
+  #shards: ReadonlyMap<Handle, number> = new Map();
+
+  constructor(options: SharedKeysOptions) {
+    this.#options = options;
+  }
+
+  /** False for one that shares its key with a specialist elsewhere. */
+  mayRun(handle: Handle): boolean {
+    return !this.#apart.has(handle);
+  }
+
+  /** True if a specialist works there that must not: the store has to be opened again without it. */
+  isMixed({ has, runtime }: Worked): boolean {
+    return [...this.#apart].some((handle) => has(handle) && runtime.member(handle) !== undefined);
+  }
+
+  /**
+   * Puts those that share a key now into one shard, for stores that are open too. Returns specialists that may run again. Nothing is asked if
+   * the groups are those of the last call.
+   */
+  async place(membership: Pick<Membership, "place">, open: readonly Pick<HeldStore, "place">[]): Promise<readonly Handle[]> {
+    const groups = this.#options.sharers();
+    const placing = JSON.stringify(groups);
+    if (placing === this.#placed && membership === this.#by) return [];
+    const { apart, shards } = await membership.place(groups);
+    this.#shards = shards;
+    for (const one of open) this.applyTo(one);
+    for (const handle of apart)
+      if (this.mayRun(handle))
+        this.#options.log.error("it shares its key with a specialist in another shard, so it does not run", {
+          handle,
+          hint: "give it a key of its own",
+        });
+    const freed = [...this.#apart].filter((handle) => !apart.includes(handle));
+    this.#apart = new Set(apart);
+    this.#placed = placing;
+    this.#by = membership;
+    return freed;
+  }
+
+  /** Tells a store that is open where they were placed. */
+  applyTo({ place }: Pick<HeldStore, "place">): void {
+    for (const [handle, shard] of this.#shards) place(handle, shard);
+  }
+}

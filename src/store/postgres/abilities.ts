@@ -1,0 +1,63 @@
+/** The definitions of the processes beside the specialists that have rows: which process can run what is in a shard. */
+import type { Query } from "./in-schema.ts";
+
+/** A shard that the processes are not equally able to run: some lack definitions of specialists in it. */
+export interface UnevenShard {
+  readonly shard: number;
+  /** No other process can run more of its specialists than this one. */
+  readonly isOurs: boolean;
+  /** Number of processes that can run as many of its specialists as the best. */
+  readonly able: number;
+}
+
+/** A specialist that its process has no definition of. */
+export interface UndefinedSpecialist {
+  readonly handle: string;
+  /** Another process has one. */
+  readonly isDefinedElsewhere: boolean;
+}
+
+/** Processes with the same definitions in the same order, as usual, cost no more than this comparison. */
+const UNEVEN = `WITH able AS MATERIALIZED (
+    SELECT p.number, s.shard, count(*) AS n
+    FROM @.process p CROSS JOIN LATERAL unnest(p.handles) AS h JOIN @.specialist s ON s.handle = h
+    WHERE p.number = ANY($1::bigint[]) AND (SELECT count(DISTINCT handles) > 1 FROM @.process WHERE number = ANY($1::bigint[]))
+    GROUP BY 1, 2),
+  best AS (SELECT shard, max(n) AS n FROM able GROUP BY shard)
+  SELECT b.shard, count(*) AS able, bool_or(a.number = $2::bigint) AS ours FROM best b JOIN able a ON a.shard = b.shard AND a.n = b.n
+    GROUP BY b.shard HAVING count(*) < cardinality($1::bigint[])`;
+
+/** The shards that `among` are not equally able to run, as the process `own` sees them. */
+export async function unevenShards(query: Query, among: readonly number[], own: number): Promise<readonly UnevenShard[]> {
+  if (among.length < 2) return [];
+  const rows = await query(UNEVEN, [among, own]);
+  return rows.map(({ shard, able, ours }) => ({ shard: Number(shard), isOurs: ours === true, able: Number(able) }));
+}
+
+const UNDEFINED = `WITH owner AS (SELECT * FROM unnest($1::int[], $2::bigint[]) AS o (shard, number)),
+  able AS (SELECT h, array_agg(p.number) AS numbers FROM @.process p CROSS JOIN LATERAL unnest(p.handles) AS h
+    WHERE p.number = ANY($3::bigint[]) GROUP BY h)
+  SELECT s.handle, a.numbers IS NOT NULL AS elsewhere, count(*) OVER () AS total
+    FROM @.specialist s JOIN owner o ON o.shard = s.shard LEFT JOIN able a ON a.h = s.handle
+    WHERE a.numbers IS NULL OR NOT o.number = ANY(a.numbers) ORDER BY 1 LIMIT $4`;
+
+export interface Owner {
+  readonly number: number;
+  readonly draining: boolean;
+  readonly shards: readonly number[];
+}
+
+/** The specialists that are at a process without their definition, at most so many, and the number of all of them. */
+export async function undefinedSpecialists(
+  query: Query,
+  owners: readonly Owner[],
+  most: number,
+): Promise<{ readonly first: readonly UndefinedSpecialist[]; readonly total: number }> {
+  const held = owners.flatMap(({ number, shards }) => shards.map((shard) => ({ number, shard })));
+  const working = owners.filter(({ draining }) => !draining).map(({ number }) => number);
+  const rows = await query(UNDEFINED, [held.map(({ shard }) => shard), held.map(({ number }) => number), working, most]);
+  return {
+    first: rows.map(({ handle, elsewhere }) => ({ handle: String(handle), isDefinedElsewhere: elsewhere === true })),
+    total: Number(rows[0]?.["total"] ?? 0),
+  };
+}

@@ -1,0 +1,138 @@
+/** What a fleet does as things change under way: definitions, keys, sessions, and processes that join beside slow work. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
+import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+
+let server: PostgresServer;
+beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
+afterAll(() => server.stop());
+
+const databaseOf = (store: string): string => new URL(store).pathname.slice(1);
+const POLLED = { timeout: 30_000 };
+
+interface Shown {
+  readonly processes: readonly { readonly name: string; readonly shards: number; readonly draining: boolean }[];
+  readonly withoutDefinition: { readonly first: readonly { readonly handle: string; readonly isDefinedElsewhere: boolean }[] };
+}
+
+const fleetOf = async (lab: FleetLab): Promise<Shown> => JSON.parse((await lab.ask("fleet", "--json")).stdout);
+const sharesOf = async (lab: FleetLab): Promise<readonly number[]> => (await fleetOf(lab)).processes.map(({ shards }) => shards);
+const answeredBy = (lab: FleetLab, post: string): readonly string[] =>
+  lab.network.truth
+    .effects({ operation: "posts.reply" })
+    .flatMap(({ target, agent }) => (target === post ? [agent] : []))
+    .toSorted();
+
+test("a specialist goes to a process that has its definition, and is named where none has", { timeout: 120_000 }, async (context) => {
+  const lab = await fleetLab(context, { store: await server.database(), specialists: 12 });
+  const [one, two] = [lab.run(), lab.run()];
+  await lab.answered(await lab.news("one"), 30_000);
+  await expect.poll(() => sharesOf(lab), POLLED).toEqual([512, 512]);
+  const removed = lab.handles.slice(0, 6);
+  for (const handle of removed) rmSync(join(one.root, "agents", `${handle}.ts`));
+  await expect.poll(() => sharesOf(lab), POLLED).not.toEqual([512, 512]);
+  await lab.answered(await lab.news("two"), 30_000);
+  expect((await fleetOf(lab)).withoutDefinition.first).toEqual([]);
+
+  const settled = await sharesOf(lab);
+  for (const handle of removed) rmSync(join(two.root, "agents", `${handle}.ts`));
+  await expect
+    .poll(async () => (await fleetOf(lab)).withoutDefinition.first, POLLED)
+    .toEqual(removed.map((handle) => ({ handle, isDefinedElsewhere: false })));
+  expect((await lab.ask("fleet")).stdout).toContain(`(6): ${removed.join(", ")}`);
+  const post = await lab.news("three");
+  await expect.poll(() => answeredBy(lab, post), POLLED).toEqual(lab.handles.slice(6).toSorted());
+  expect(await sharesOf(lab)).toEqual(settled);
+  expect(lab.doubled()).toEqual([]);
+});
+
+const SLOW = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
+  watch: { feed: { from: "2026-01-01" } }, on: { "post.created": async (post, act) => {
+    if ("${handle}" === "s0" && JSON.stringify(post).includes("think")) {
+      console.log("thinking");
+      await new Promise((resolve) => setTimeout(resolve, 12_000));
+    }
+    act.reply(post, "${handle} on " + post.id); } } };`;
+
+test(
+  "a process that joins beside a slow handler stops nobody meanwhile, and has its share after it",
+  { timeout: 90_000 },
+  async (context) => {
+    const lab = await fleetLab(context, { store: await server.database(), specialists: 6, definition: SLOW });
+    const one = lab.run();
+    await lab.answered(await lab.news("one"), 30_000);
+    const slow = await lab.news("think");
+    await one.saying((said) => JSON.stringify(said).includes("thinking"));
+    const two = lab.run();
+    await two.saying(({ type }) => type === "started");
+    const others = lab.handles.filter((handle) => handle !== "s0");
+    const posts: string[] = [];
+    for (const text of ["two", "three", "four"]) {
+      const post = await lab.news(text);
+      posts.push(post);
+      await expect.poll(() => answeredBy(lab, post), { timeout: 5_000 }).toEqual(others);
+    }
+    expect([answeredBy(lab, slow), await sharesOf(lab)]).toEqual([others, [1_024, 0]]);
+    await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([512, 512]);
+    for (const post of [slow, ...posts]) await lab.answered(post, 30_000);
+    expect(lab.doubled()).toEqual([]);
+  },
+);
+
+test("a drained process stays so when it loses its session, and what it had is at the others", { timeout: 90_000 }, async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 4 });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"), 30_000);
+  lab.run();
+  await expect.poll(() => sharesOf(lab), POLLED).toEqual([512, 512]);
+  const drained = (await fleetOf(lab)).processes.find(({ name }) => name.endsWith(`:${one.pid}`))?.name ?? "";
+  expect((await lab.ask("fleet", "drain", drained)).code).toBe(0);
+  await expect.poll(() => sharesOf(lab), POLLED).toEqual([0, 1_024]);
+  await server.run(
+    `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN retinue.process p ON p.name = '${drained}'
+      JOIN pg_locks l ON l.pid = a.pid AND l.locktype = 'advisory' AND l.objid::bigint = p.number WHERE a.application_name = 'retinue process'`,
+    databaseOf(store),
+  );
+  const rows = (): Promise<readonly unknown[]> =>
+    server.run(`SELECT draining FROM retinue.process WHERE name = '${drained}' ORDER BY number`, databaseOf(store));
+  await expect.poll(rows, POLLED).toEqual([{ draining: true }, { draining: true }]);
+  const { processes } = await fleetOf(lab);
+  expect(processes.map(({ shards, draining }) => [shards, draining])).toEqual([
+    [1_024, false],
+    [0, true],
+  ]);
+  await lab.answered(await lab.news("two"));
+});
+
+test(
+  "a specialist whose key becomes another's in another shard runs no longer, until it has its own",
+  { timeout: 120_000 },
+  async (context) => {
+    const lab = await fleetLab(context, { store: await server.database(), specialists: 3 });
+    const one = lab.run({ env: Object.fromEntries(Object.keys(lab.keys).map((name) => [name, undefined])) });
+    let given = 0;
+    const give = (keys: { readonly [name: string]: string }): void =>
+      writeFileSync(
+        join(one.root, ".env"),
+        Object.entries({ ...keys, GIVEN: `${++given}` }) // definitions may read it, so they are loaded again
+          .map(([name, key]) => `${name}=${key}\n`)
+          .join(""),
+      );
+    give(lab.keys);
+    await lab.answered(await lab.news("one"), 30_000);
+    const working = async (): Promise<readonly string[]> =>
+      JSON.parse((await lab.ask("status", "--json")).stdout)
+        .specialists.filter(({ tier }: { tier?: string }) => tier !== undefined)
+        .map(({ handle }: { handle: string }) => handle);
+    give({ ...lab.keys, RETINUE_KEY_S1: lab.keys["RETINUE_KEY_S0"] ?? "" });
+    await expect.poll(working, POLLED).toEqual(["s0", "s2"]);
+    const post = await lab.news("two");
+    await expect.poll(() => answeredBy(lab, post), POLLED).toEqual(["s0", "s2"]);
+    give(lab.keys);
+    await lab.answered(post, 30_000);
+    expect(lab.doubled()).toEqual([]);
+  },
+);
