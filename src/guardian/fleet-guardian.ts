@@ -3,7 +3,7 @@
  * order that stops work is in the memory of every process before it is answered, or that process can store nothing more.
  */
 import type { Clock } from "../core/clock.ts";
-import { Fatal, isRetinueError, messageOf, Refused } from "../core/errors.ts";
+import { Fatal, isRetinueError, Refused } from "../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../core/json.ts";
 import type { Handle } from "../core/ids.ts";
 import { asHandle } from "../core/ids.ts";
@@ -17,6 +17,7 @@ import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
+import { statusOfFleet, type Seen } from "./fleet-status.ts";
 import { joinGuardians } from "./join-guardians.ts";
 import type { OrderResult } from "./wake-waiting.ts";
 import { describeError, errorFrom, isRequestName, performRequest, remoteGuardian } from "./remote-guardian.ts";
@@ -31,6 +32,10 @@ const STOPS: ReadonlySet<string> = new Set(["halt", "pause"]);
 export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardian {
   const { fleet } = launched;
   const clock = launched.runtime.parts.clock;
+  const seen = async (): Promise<Seen> => {
+    const { processes } = fleet.view;
+    return { processes, handles: async () => (await fleet.membership?.handlesOf(processes)) ?? new Map() };
+  };
   const parts = async (): Promise<readonly GuardianPart[]> => {
     await fleet.look();
     const { membership } = fleet;
@@ -38,6 +43,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
   };
   return overParts(parts, {
     clock,
+    seen,
     keep: async (kind, scope, reason, now) => {
       const isKnown = scope === EVERYONE || launched.roster.definitions.some(({ specialist }) => specialist.handle === scope);
       if (isKnown) await fleet.membership?.keepStop(kind, scope, reason, now);
@@ -48,38 +54,29 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
 /** The fleet as a command sees it that is no member. */
 export function guardianOfProcesses(membership: Membership, clock: Clock, caller: Caller): Guardian {
   const parts = async (): Promise<readonly GuardianPart[]> => othersOf(membership, (await membership.look()).processes, caller);
+  const seen = async (): Promise<Seen> => {
+    const { processes } = await membership.look();
+    return { processes, handles: () => membership.handlesOf(processes) };
+  };
   return overParts(parts, {
     clock,
+    seen,
     keep: (kind, scope, reason, now) => (scope === EVERYONE ? membership.keepStop(kind, scope, reason, now) : Promise.resolve()),
   });
 }
 
 interface Keeping {
   readonly clock: Clock;
+  readonly seen: () => Promise<Seen>;
   /** Stores a stop for the stores that are being opened now. */
   readonly keep: (kind: "halt" | "pause", scope: string, reason: string, now: number) => Promise<void>;
 }
 
-function overParts(parts: () => Promise<readonly GuardianPart[]>, { clock, keep }: Keeping): Guardian {
+function overParts(parts: () => Promise<readonly GuardianPart[]>, { clock, seen, keep }: Keeping): Guardian {
   const joined = joinGuardians(parts);
   return {
     ...joined,
-    async status(query) {
-      const [known, silent]: [GuardianPart[], string[]] = [[], []];
-      await Promise.all(
-        (await parts()).map(async (part) => {
-          try {
-            const snapshot = await part.guardian.status({});
-            known.push({ ...part, guardian: { ...part.guardian, status: () => Promise.resolve(snapshot) } });
-          } catch (error) {
-            silent.push(`${part.name} (${messageOf(error)})`);
-          }
-        }),
-      );
-      if (known.length === 0) throw new Fatal("nothing_found", `no process answers: ${silent.join("; ")}`);
-      const snapshot = await joinGuardians(() => Promise.resolve(known)).status(query);
-      return silent.length === 0 ? snapshot : { ...snapshot, unseen: silent.join("; ") };
-    },
+    status: async () => statusOfFleet(await parts(), seen),
     async halt(query) {
       await keep("halt", query.handle ?? EVERYONE, query.reason ?? "the Guardian ordered it", clock.now());
       return joined.halt(query);
@@ -94,10 +91,16 @@ function overParts(parts: () => Promise<readonly GuardianPart[]>, { clock, keep 
 /** The stores of this process. */
 function ownParts({ fleet, runtime, baseUrl }: LaunchedFleet, caller: Caller): readonly GuardianPart[] {
   const { clock } = runtime.parts;
-  return fleet.parts.map((part) => ({
-    name: `the process ${process.pid}`,
-    guardian: createGuardian({ store: part.store, clock, caller, live: { runtime: part.runtime, startedAt: part.startedAt, baseUrl } }),
-  }));
+  const { name = `the process ${process.pid}`, startedAt } = fleet.own ?? {};
+  return fleet.parts.map((part) => {
+    const live = { runtime: part.runtime, startedAt: startedAt ?? part.startedAt, baseUrl };
+    const guardian = createGuardian({ store: part.store, clock, caller, live });
+    const why: Guardian["why"] = async (query) => {
+      const told = await guardian.why(query);
+      return part.has(asHandle(told.handle)) ? { ...told, process: { name, since: part.startedAt } } : told;
+    };
+    return { name, guardian: { ...guardian, why } };
+  });
 }
 
 function othersOf(membership: Membership, processes: readonly FleetProcess[], caller: Caller): readonly GuardianPart[] {
@@ -127,8 +130,8 @@ async function ask(
 }
 
 /** Asks a process to give its specialists to the others. */
-export async function drainProcess(membership: Membership, process: FleetProcess): Promise<OrderResult> {
-  readAnswer(await membership.ask(process, JSON.stringify({ do: "drain" }), ANSWER_MS));
+export async function drainProcess(membership: Membership, process: FleetProcess, by: string): Promise<OrderResult> {
+  readAnswer(await membership.ask(process, JSON.stringify({ do: "drain", by }), ANSWER_MS));
   return { message: `${process.name} gives its specialists to the others, and takes none until it is started again` };
 }
 
@@ -159,9 +162,9 @@ async function perform(launched: LaunchedFleet, request: JsonObject): Promise<un
   const name = textIn(request, "do") ?? "";
   const query = isObject(request["with"]) ? request["with"] : {};
   if (name === "deliver") return takeDelivery(launched, query);
-  if (name === "hello") return { message: "here" };
+  if (name === "hello") return { message: "here", aheadOfServerMs: fleet.aheadOfServerMs };
   if (name === "drain") {
-    void fleet.drain();
+    void fleet.drain(textIn(request, "by") ?? "someone");
     return { message: "it gives its specialists to the others" };
   }
   if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);

@@ -6,7 +6,7 @@ import type { PostgresAddress } from "../config/postgres-address.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { isRetinueError, messageOf, type Fatal } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
-import { SECOND, showDuration } from "../core/units.ts";
+import { SECOND } from "../core/units.ts";
 import type { Stop } from "../limits/verdict.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { Membership, type FleetProcess, type FleetView } from "../store/postgres/membership.ts";
@@ -15,6 +15,7 @@ import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts"
 import type { ServerTime } from "../store/postgres/server-time.ts";
 import type { Recovered } from "../store/store.ts";
 import { chooseShards, chooseToGive, chooseToJoin, fairShare, neededBefore } from "./fair-share.ts";
+import { FleetLog } from "./fleet-log.ts";
 import { runtimeOptions, SALT_LENGTH, type CommonParts, type LaunchOptions, type LaunchPlan } from "./launch.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { SilentProcesses } from "./silent-processes.ts";
@@ -59,11 +60,8 @@ const UNSETTLED_MS = SECOND / 4;
 /** A look at all locks, although no session has come or gone. */
 const LOOKED_ANYWAY_MS = 10 * SECOND;
 
-/** Beyond it a person is told. */
-const CLOCKS_APART_MS = 2 * SECOND;
-
 /** A question that every running process answers. */
-const HELLO = JSON.stringify({ do: "hello" });
+export const HELLO = JSON.stringify({ do: "hello" });
 
 const NOTHING: Recovered = { events: 0, doubts: 0, attempts: 0 };
 
@@ -81,11 +79,11 @@ export class Fleet {
   /** The last look found nothing to give or to take. */
   #isAtRest = false;
   readonly #takers = new Takers();
+  readonly #log: FleetLog;
+  #startedAt: number | undefined;
   #opening: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
   #isDraining = false;
-  /** The reason while nothing works. */
-  #trouble: string | undefined;
   #isSessionLost = false;
   #apart: ReadonlySet<Handle> = new Set();
   /** Halts that a lost store could not keep. */
@@ -93,6 +91,7 @@ export class Fleet {
 
   constructor(options: FleetOptions) {
     this.#with = options;
+    this.#log = new FleetLog(options.options.log, options.options.clock);
   }
 
   /** Those that work. */
@@ -110,7 +109,17 @@ export class Fleet {
 
   /** The reason why the last look at the server failed; undefined after one that succeeded. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return this.#log.trouble;
+  }
+
+  /** How far the clock of this machine is ahead of the server's. */
+  get aheadOfServerMs(): number {
+    return Math.round(this.#with.time.aheadMs);
+  }
+
+  /** This process, as last seen. */
+  get own(): FleetProcess | undefined {
+    return this.#view.processes.find(({ number }) => number === this.#membership?.number);
   }
 
   /** Halts that no store keeps yet. */
@@ -145,7 +154,7 @@ export class Fleet {
   /** Takes what is free. Throws if the server cannot be used; later it is tried again. */
   async start(): Promise<Recovered> {
     await this.join();
-    const recovered = await this.#look();
+    const recovered = await this.#lookAndTell();
     this.#loop = this.#keepLooking();
     return recovered ?? NOTHING;
   }
@@ -157,8 +166,9 @@ export class Fleet {
     return this.#view;
   }
 
-  /** Gives everything to the others and takes nothing more. */
-  async drain(): Promise<void> {
+  /** Gives everything to the others and takes nothing more. `by` is the person who ordered it. */
+  async drain(by: string): Promise<void> {
+    this.#log.drained(by);
     this.#isDraining = true;
     await this.#membership?.drains();
     await this.settled();
@@ -182,11 +192,12 @@ export class Fleet {
 
   async #join(): Promise<void> {
     const { address, options, time, specialists, answer } = this.#with;
-    const { clock, random, log } = options;
+    const { clock, random } = options;
     this.#membership = await Membership.open({
       address,
       clock,
       handles: specialists().map(({ handle }) => handle),
+      startedAt: this.#startedAt,
       newSalt: () => random.word(SALT_LENGTH),
       onNotice: () => this.#wake.abort(),
       answer,
@@ -197,26 +208,15 @@ export class Fleet {
       },
     });
     this.#isSessionLost = false;
-    const { aheadMs } = time;
-    if (Math.abs(aheadMs) > CLOCKS_APART_MS)
-      log.warn(
-        `the clock of this machine is ${showDuration(Math.round(Math.abs(aheadMs)))} ${aheadMs > 0 ? "ahead of" : "behind"} the server's`,
-        {
-          hint: "everything is dated by the server's clock; set this machine's by NTP",
-        },
-      );
+    this.#startedAt ??= clock.now();
+    this.#log.clocksApart(time.aheadMs);
     await this.place();
   }
 
   /** Puts specialists that share a key together. Those that cannot be are not run, because their key's quota would be counted twice. */
   async place(): Promise<void> {
     const apart = (await this.#membership?.place(this.#with.sharers())) ?? [];
-    for (const handle of apart)
-      if (!this.#apart.has(handle))
-        this.#with.options.log.error("it shares its key with a specialist in another shard, so it does not run", {
-          handle,
-          hint: "give it a key of its own",
-        });
+    for (const handle of apart) if (!this.#apart.has(handle)) this.#log.keyApart(handle);
     this.#apart = new Set(apart);
   }
 
@@ -226,7 +226,7 @@ export class Fleet {
   }
 
   async #keepLooking(): Promise<void> {
-    const { clock, log } = this.#with.options;
+    const { clock } = this.#with.options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const wake = this.#wake.signal;
@@ -237,15 +237,9 @@ export class Fleet {
       try {
         if (this.#isSessionLost) await this.#leave();
         if (this.#membership === undefined) await this.#join();
-        if (isTold || !this.#isQuiet() || (await this.#membership?.hasChanged()) === true) await this.#look();
-        this.#trouble = undefined;
+        if (isTold || !this.#isQuiet() || (await this.#membership?.hasChanged()) === true) await this.#lookAndTell();
       } catch (error) {
-        const message = messageOf(error);
-        if (this.#trouble !== message)
-          log.error(`${this.parts.length === 0 ? "nothing" : "for some specialists nothing"} is sent until the store can be used again`, {
-            message,
-          });
-        this.#trouble = message;
+        this.#log.failed(messageOf(error), this.parts.length === 0);
         await sleep(clock, AGAIN_MS, signal);
       }
     }
@@ -259,6 +253,13 @@ export class Fleet {
     await Promise.all([...this.#parts].map((part) => this.#end(part)));
   }
 
+  async #lookAndTell(): Promise<Recovered | undefined> {
+    const recovered = await this.#look();
+    this.#log.works();
+    if (this.#ending.size === 0) this.#log.specialists(this.parts.map(({ runtime }) => runtime));
+    return recovered;
+  }
+
   async #look(): Promise<Recovered | undefined> {
     const membership = this.#membership;
     if (membership === undefined) return undefined;
@@ -267,6 +268,7 @@ export class Fleet {
     this.#view = await membership.look();
     const { processes, free } = this.#view;
     this.#noteMembers(processes);
+    this.#log.members(processes, membership.number);
     for (const part of this.#parts) this.#hear(membership, part);
     const now = this.#with.options.clock.monotonic();
     const takers = this.#takers.among(processes, free.length, membership.number, now);
@@ -284,7 +286,7 @@ export class Fleet {
   /** Every shard has its place, and nobody is waited for. */
   #isQuiet(): boolean {
     const isRecent = this.#with.options.clock.monotonic() - this.#lookedAt < LOOKED_ANYWAY_MS;
-    const isEven = this.#isAtRest && this.#view.free.length === 0 && this.#ending.size === 0 && this.#trouble === undefined;
+    const isEven = this.#isAtRest && this.#view.free.length === 0 && this.#ending.size === 0 && this.trouble === undefined;
     return isRecent && isEven && [...this.#parts].every(({ silent }) => silent.numbers.length === 0);
   }
 
@@ -356,6 +358,7 @@ export class Fleet {
       const runtime = createRuntime({
         ...(await runtimeOptions(planned, options, common, held.store)),
         ...perRuntime,
+        log: this.#log.ofStore(),
         sentElsewhereUntil: () => silent.maySendUntil,
         specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
       });

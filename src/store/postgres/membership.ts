@@ -15,6 +15,7 @@ import type { WriteInFlight } from "../controls.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection, type PostgresRow } from "./open-connection.ts";
+import { handlesOf, placeTogether } from "./placement.ts";
 import { hashedShard } from "./shard-map.ts";
 import { ALL_SHARDS, asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS, writerPurpose } from "./ownership.ts";
 import { openWrites } from "./open-writes.ts";
@@ -47,6 +48,8 @@ export interface MembershipOptions {
   readonly clock: Clock;
   /** The specialists that this process can run. Undefined for a visitor, such as a command: it is no member. */
   readonly handles: readonly Handle[] | undefined;
+  /** The start of the process. Default: now. */
+  readonly startedAt?: number | undefined;
   /** For the salt of a new store. */
   readonly newSalt: () => string;
   /** Called when a process says that something has changed. */
@@ -112,7 +115,7 @@ export class Membership {
           number,
           `${hostname()}:${process.pid}`,
           readVersion(),
-          clock.now(),
+          options.startedAt ?? clock.now(),
           handles,
         ]);
       }
@@ -160,32 +163,14 @@ export class Membership {
     return new Set(rows.map(({ shard }) => Number(shard)));
   }
 
-  /**
-   * Puts specialists that share a key into one shard, where one process has them together with the key's quota. Returns those that have rows
-   * elsewhere already: they must not run.
-   */
-  async place(groups: readonly (readonly Handle[])[]): Promise<readonly Handle[]> {
-    const apart: Handle[] = [];
-    for (const group of groups) {
-      const sorted = group.toSorted();
-      const rows = await this.#query(
-        `SELECT h AS handle, coalesce(s.shard, p.shard) AS shard, s.shard IS NOT NULL AS known FROM unnest($1::text[]) AS h
-          LEFT JOIN @.specialist s ON s.handle = h LEFT JOIN @.placement p ON p.specialist = h ORDER BY s.shard IS NULL, p.shard IS NULL, h`,
-        [sorted],
-      );
-      const [first] = rows;
-      const target = first === undefined || first["shard"] === null ? hashedShard(sorted[0] ?? "") : Number(first["shard"]);
-      apart.push(
-        ...rows.flatMap(({ handle, known, shard }) => (known === true && Number(shard) !== target ? [String(handle) as Handle] : [])),
-      );
-      await this.#query(
-        `INSERT INTO @.placement (specialist, shard) SELECT h, $2 FROM unnest($1::text[]) AS h
-          WHERE NOT EXISTS (SELECT FROM @.specialist s WHERE s.handle = h AND s.shard <> $2)
-          ON CONFLICT (specialist) DO NOTHING`,
-        [sorted, target],
-      );
-    }
-    return apart;
+  /** See `placeTogether`. */
+  place(groups: readonly (readonly Handle[])[]): Promise<readonly Handle[]> {
+    return placeTogether((text, values) => this.#query(text, values), groups);
+  }
+
+  /** The specialists that each of these processes has, by its number. */
+  handlesOf(processes: readonly FleetProcess[]): Promise<ReadonlyMap<number, readonly Handle[]>> {
+    return handlesOf((text, values) => this.#query(text, values), processes);
   }
 
   /** The shard that a specialist belongs to. */
