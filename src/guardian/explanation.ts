@@ -33,6 +33,8 @@ export interface Explanation {
   readonly target?: string;
   readonly state: string;
   readonly since: number;
+  /** The process of a fleet that has the specialist, and since when. */
+  readonly process?: { readonly name: string; readonly since: number };
   /** Most important first; empty if nothing blocks it. */
   readonly reasons: readonly Reason[];
   /** The whole payload of an action. */

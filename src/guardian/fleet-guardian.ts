@@ -19,6 +19,7 @@ import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
+import { statusOfFleet, type Seen } from "./fleet-status.ts";
 import { movingGuardian } from "./moving-guardian.ts";
 import { joinGuardians, nobodyAtWork } from "./join-guardians.ts";
 import type { OrderResult } from "./wake-waiting.ts";
@@ -36,6 +37,11 @@ const STOPS: ReadonlySet<string> = new Set(["halt", "pause"]);
 /** The fleet as a member of it sees it. */
 export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardian {
   const { fleet } = launched;
+  const clock = launched.runtime.parts.clock;
+  const seen = async (): Promise<Seen> => {
+    const { processes } = fleet.view;
+    return { processes, handles: async () => (await fleet.membership?.handlesOf(processes)) ?? new Map() };
+  };
   const parts = async (): Promise<readonly GuardianPart[]> => {
     await fleet.look();
     const { session } = fleet;
@@ -43,7 +49,8 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
   };
   return movingGuardian({
     parts,
-    clock: launched.runtime.parts.clock,
+    seen,
+    clock,
     whyNobody: () => nobodyWorks(fleet.trouble),
     isKnown: async (handle) =>
       launched.roster.definitions.some(({ specialist }) => specialist.handle === handle) ||
@@ -65,8 +72,13 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
 
 /** The fleet as a command sees it that is no member. */
 export function guardianOfProcesses(membership: Membership, clock: Clock, caller: Caller): Guardian {
+  const seen = async (): Promise<Seen> => {
+    const { processes } = await membership.look();
+    return { processes, handles: () => membership.handlesOf(processes) };
+  };
   return movingGuardian({
     parts: async () => othersOf(membership, (await membership.look()).processes, caller),
+    seen,
     clock,
     whyNobody: nobodyAtWork,
     isKnown: (handle) => membership.knows(asHandle(handle)),
@@ -101,10 +113,15 @@ function nobodyWorks(trouble: string | undefined): RetinueError {
 /** The stores of this process, also those that begin or end: their writes may be under way. */
 function ownParts({ fleet, runtime, baseUrl }: LaunchedFleet, caller: Caller): readonly GuardianPart[] {
   const { clock } = runtime.parts;
+  const { name = `the process ${process.pid}`, startedAt } = fleet.own ?? {};
   return fleet.allParts.map((part) => {
-    const live = { runtime: part.runtime, startedAt: part.startedAt, baseUrl };
+    const live = { runtime: part.runtime, startedAt: startedAt ?? part.startedAt, baseUrl };
     const guardian = createGuardian({ store: part.store, clock, caller, live });
-    return { name: `the process ${process.pid}`, guardian: untilGone(guardian, () => fleet.allParts.includes(part)) };
+    const why: Guardian["why"] = async (query) => {
+      const told = await guardian.why(query);
+      return part.has(asHandle(told.handle)) ? { ...told, process: { name, since: part.startedAt } } : told;
+    };
+    return { name, guardian: untilGone({ ...guardian, why }, () => fleet.allParts.includes(part)) };
   });
 }
 
@@ -146,8 +163,12 @@ async function ask(
 }
 
 /** Asks a process to give its specialists to the others, of which there may be none. */
-export async function drainProcess(membership: Membership, process: FleetProcess, all: readonly FleetProcess[]): Promise<OrderResult> {
-  readAnswer(await membership.ask(process, JSON.stringify({ do: "drain" }), ANSWER_MS));
+export async function drainProcess(
+  membership: Membership,
+  process: FleetProcess,
+  { all, by }: { readonly all: readonly FleetProcess[]; readonly by: string },
+): Promise<OrderResult> {
+  readAnswer(await membership.ask(process, JSON.stringify({ do: "drain", by }), ANSWER_MS));
   const isLast = all.every((one) => one.draining || one.number === process.number);
   return {
     message: isLast
@@ -183,9 +204,9 @@ async function perform(launched: LaunchedFleet, request: JsonObject): Promise<un
   const name = textIn(request, "do") ?? "";
   const query = isObject(request["with"]) ? request["with"] : {};
   if (name === "deliver") return takeDelivery(launched, query);
-  if (name === "hello") return { message: "here" };
+  if (name === "hello") return { message: "here", aheadOfServerMs: fleet.aheadOfServerMs };
   if (name === "drain") {
-    void fleet.drain();
+    void fleet.drain(textIn(request, "by") ?? "someone");
     return { message: "it gives its specialists to the others" };
   }
   if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);

@@ -36,10 +36,10 @@ export async function joinEvents(parts: Parts, query: EventsQuery): Promise<Page
 }
 
 interface Listing<Query, Entry> {
-  ask(guardian: Guardian, query: Query): Promise<Page<Entry>>;
-  timeOf(entry: Entry): number;
+  readonly ask: (guardian: Guardian, query: Query) => Promise<Page<Entry>>;
+  readonly timeOf: (entry: Entry) => number;
   /** Newest first, and the same in each store. */
-  compare(a: Entry, b: Entry): number;
+  readonly compare: (a: Entry, b: Entry) => number;
 }
 
 interface TimeQuery {

@@ -5,19 +5,21 @@
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import type { AnyCode } from "../core/error-codes.ts";
-import { isRetinueError, messageOf, Retryable, type RetinueError } from "../core/errors.ts";
+import { isRetinueError, Retryable, type RetinueError } from "../core/errors.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import type { StopOrder } from "../runtime/orders-meanwhile.ts";
 import type { GuardianPart } from "./guardian-part.ts";
-import type { Empty, Guardian } from "./guardian.ts";
+import type { Guardian } from "./guardian.ts";
 import type { HaltResult } from "./halt-and-pause.ts";
+import { statusOfFleet, type Seen } from "./fleet-status.ts";
 import { joinGuardians } from "./join-guardians.ts";
 import { performRequest, remoteGuardian } from "./remote-guardian.ts";
-import type { Snapshot } from "./status.ts";
 import type { OrderResult } from "./wake-waiting.ts";
 
 export interface MovingOptions {
   readonly parts: () => Promise<readonly GuardianPart[]>;
+  /** The living processes. */
+  readonly seen: () => Promise<Seen>;
   readonly clock: Clock;
   readonly whyNobody: () => RetinueError;
   /** True if a process has a definition of the specialist. */
@@ -27,7 +29,7 @@ export interface MovingOptions {
 }
 
 /** The Guardian over parts that come and go: its stops hold for all of them, also if nobody is at work. */
-export function movingGuardian({ parts, clock, whyNobody, isKnown, keep }: MovingOptions): Guardian {
+export function movingGuardian({ parts, seen, clock, whyNobody, isKnown, keep }: MovingOptions): Guardian {
   const joined = joinGuardians(parts, whyNobody);
   /** An order to stop, or to go on: kept first, then given to all. */
   const give = async <Result extends OrderResult>(
@@ -48,7 +50,7 @@ export function movingGuardian({ parts, clock, whyNobody, isKnown, keep }: Movin
   const stop = (reason: string): NonNullable<StopOrder["stop"]> => ({ reason, at: clock.now() });
   const all: Guardian = {
     ...joined,
-    status: (query) => statusOf(parts, query, whyNobody),
+    status: async () => statusOfFleet(await parts(), seen, whyNobody),
     halt: async (query) => {
       const order = { kind: "halt", stop: stop(query.reason ?? "the Guardian ordered it") } as const;
       return { inFlight: [], ...(await give(order, query.handle, () => joined.halt(query))) };
@@ -85,28 +87,4 @@ function sayingWhoMoves(guardian: Guardian, isKnown: MovingOptions["isKnown"]): 
       });
     }
   });
-}
-
-async function statusOf(parts: MovingOptions["parts"], query: Empty, whyNobody: () => RetinueError): Promise<Snapshot> {
-  const [known, silent]: [GuardianPart[], string[]] = [[], []];
-  await Promise.all(
-    (await parts()).map(async (part) => {
-      try {
-        const snapshot = await part.guardian.status({});
-        known.push({ ...part, guardian: { ...part.guardian, status: () => Promise.resolve(snapshot) } });
-      } catch (error) {
-        if (!isGone(error)) silent.push(`${part.name} (${messageOf(error)})`);
-      }
-    }),
-  );
-  if (known.length === 0 && silent.length === 0) throw whyNobody();
-  if (known.length === 0)
-    throw new Retryable("process_silent", `no process answers: ${silent.join("; ")}`, { hint: "retinue fleet shows the processes" });
-  const snapshot = await joinGuardians(() => Promise.resolve(known), whyNobody).status(query);
-  return silent.length === 0 ? snapshot : { ...snapshot, unseen: silent.join("; ") };
-}
-
-/** True for the answer of a part that has gone to another process, or of a process that has none. */
-function isGone(error: unknown): boolean {
-  return isRetinueError(error) && (error.code === "nothing_found" || error.code === "nobody_at_work");
 }

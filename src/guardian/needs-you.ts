@@ -7,6 +7,7 @@ import { EVERYONE } from "../limits/verdict.ts";
 import { isWaitRule, remedyFor } from "../limits/wait-rules.ts";
 import { changeText } from "./explain.ts";
 import type { Proposal } from "./proposals.ts";
+import type { ProcessShown } from "./process-shown.ts";
 import type { OrderName } from "./record-orders.ts";
 import { isChange, type Snapshot, type WaitingForPerson } from "./status.ts";
 
@@ -62,6 +63,8 @@ export interface Needs {
   readonly counts: { readonly [kind in NeedKind]?: number };
   /** Bounded, kind after kind; `total` and `counts` are exact. */
   readonly needs: readonly Need[];
+  /** The processes of a fleet. */
+  readonly processes?: readonly ProcessShown[];
 }
 
 /** One kind of matter in a status. */
@@ -249,6 +252,7 @@ export function needsOf(status: Snapshot): Needs {
     total: kinds.reduce((sum, { total }) => sum + total, 0),
     counts: Object.fromEntries(kinds.map(({ kind, total }) => [kind, total])),
     needs: kinds.flatMap(({ kind, needs }) => needs.slice(0, MAX_OF_KIND).map((need) => ({ kind, ...need }))),
+    ...defined({ processes: status.processes }),
   };
 }
 

@@ -48,7 +48,12 @@ export type Below = "nothing" | "some" | { readonly downTo: number };
 /** Cuts a page from all entries from its beginning on, newest first. */
 export function cutPage<Entry>(
   sorted: readonly Entry[],
-  { skip, limit, below, timeOf }: Pick<Place, "skip"> & { readonly limit: number; readonly below: Below; timeOf(entry: Entry): number },
+  {
+    skip,
+    limit,
+    below,
+    timeOf,
+  }: Pick<Place, "skip"> & { readonly limit: number; readonly below: Below; readonly timeOf: (entry: Entry) => number },
 ): Pick<Page<Entry>, "entries" | "next"> {
   const entries = sorted.slice(skip, skip + limit);
   const last = entries.at(-1);

@@ -30,6 +30,7 @@ import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { WebhooksShown } from "../webhooks/webhooks.ts";
 import type { Frozen } from "../store/controls.ts";
+import type { ProcessShown } from "./process-shown.ts";
 
 export interface UseOfLimit {
   readonly used: number;
@@ -64,6 +65,8 @@ export interface ParkedShown {
 
 export interface SpecialistShown {
   readonly handle: string;
+  /** The process of a fleet that runs it, as `host:pid`. */
+  readonly process?: string;
   readonly tier: Tier | undefined;
   /** The network's trust in it, if the profile has trust tiers. */
   readonly trust?: string;
@@ -113,9 +116,11 @@ export interface WaitingForPerson {
 
 export interface Snapshot extends AllFailing {
   readonly at: number;
-  /** Undefined if no runtime is running: the snapshot then comes from the store. */
+  /** Undefined if no runtime is running: the snapshot then comes from the store. Of a fleet, the process that was asked. */
   readonly running: { readonly pid: number; readonly since: number; readonly baseUrl: string; readonly set: "a" | "b" } | undefined;
-  /** Other processes of the fleet that did not answer: nothing of what they run is shown. */
+  /** The processes of a fleet, the oldest first; absent where one process has the store. */
+  readonly processes?: readonly ProcessShown[];
+  /** Those of them that did not answer, with what they have: nothing of it is shown. */
   readonly unseen?: string;
   /** Set if the running process can no longer write its store: it sends nothing until it is restarted. */
   readonly storeLost?: { readonly message: string };

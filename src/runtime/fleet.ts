@@ -18,6 +18,7 @@ import type { Recovered } from "../store/store.ts";
 import { aimOf, chooseToGive, chooseToJoin, fairShare, neededBefore } from "./fair-share.ts";
 import { Differing } from "./differing.ts";
 import { FirstProcess } from "./first-process.ts";
+import { FleetLog } from "./fleet-log.ts";
 import type { FleetOptions, Part } from "./fleet-options.ts";
 import { Giving } from "./giving.ts";
 import { runtimeOptions, SALT_LENGTH } from "./launch.ts";
@@ -27,7 +28,6 @@ import { createRuntime } from "./runtime.ts";
 import { SharedKeys } from "./shared-keys.ts";
 import { Settling } from "./settling.ts";
 import { SilentProcesses } from "./silent-processes.ts";
-import { warnClocksApart } from "./startup-warnings.ts";
 import { Takers } from "./takers.ts";
 import { tellOfPast } from "./tell-of-past.ts";
 
@@ -64,11 +64,11 @@ export class Fleet {
   readonly #sharedKeys: SharedKeys;
   #areKeysPlaced = true;
   readonly #differing: Differing;
+  readonly #log: FleetLog;
+  #startedAt: number | undefined;
   #opening: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
   #isDraining = false;
-  /** The reason while nothing works. */
-  #trouble: string | undefined;
   #isSessionLost = false;
   /** Halts that a lost store could not keep. */
   #unkept: readonly Stop[] = [];
@@ -77,6 +77,7 @@ export class Fleet {
     this.#with = options;
     const { wall, address, sharers } = options;
     const { clock, log } = options.options;
+    this.#log = new FleetLog(log, clock);
     this.#settling = new Settling(clock);
     this.#first = new FirstProcess(wall, sessionTimes(address.sessionTimeoutMs).currentMs);
     this.#sharedKeys = new SharedKeys({ sharers, log });
@@ -109,6 +110,10 @@ export class Fleet {
     this.#unkept = this.#unkept.filter((halt) => halt.scope !== scope);
   }
 
+  get view(): FleetView {
+    return this.#view;
+  }
+
   get membership(): Membership | undefined {
     return this.#membership;
   }
@@ -120,7 +125,17 @@ export class Fleet {
 
   /** The reason why the last look at the server failed; undefined after one that succeeded. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return this.#log.trouble;
+  }
+
+  /** How far the clock of this machine is ahead of the server's. */
+  get aheadOfServerMs(): number {
+    return Math.round(this.#with.time.aheadMs);
+  }
+
+  /** This process, as last seen. */
+  get own(): FleetProcess | undefined {
+    return this.#view.processes.find(({ number }) => number === this.#membership?.number);
   }
 
   /** Halts that no store keeps yet. */
@@ -149,13 +164,13 @@ export class Fleet {
 
   /** The term in which this process tells people what waits for them; undefined while another does. */
   get tellingTerm(): number | undefined {
-    return this.#first.term(this.#trouble !== undefined);
+    return this.#first.term(this.trouble !== undefined);
   }
 
   /** Takes what is free. Throws if the server cannot be used; later it is tried again. */
   async start(): Promise<Recovered> {
     await this.join();
-    const recovered = await this.#look();
+    const recovered = await this.#lookAndTell();
     this.#loop = this.#keepLooking();
     return recovered ?? NOTHING;
   }
@@ -169,8 +184,9 @@ export class Fleet {
     return this.#view;
   }
 
-  /** Gives everything to the others and takes nothing more. */
-  async drain(): Promise<void> {
+  /** Gives everything to the others and takes nothing more. `by` is the person who ordered it. */
+  async drain(by: string): Promise<void> {
+    this.#log.drained(by);
     this.#isDraining = true;
     this.#giving.want([]);
     await this.#membership?.drains();
@@ -198,11 +214,12 @@ export class Fleet {
 
   async #join(): Promise<void> {
     const { address, options, time, specialists, answer, admit } = this.#with;
-    const { clock, random, log } = options;
+    const { clock, random } = options;
     this.#membership = await Membership.open({
       address,
       clock,
       handles: specialists().map(({ handle }) => handle),
+      startedAt: this.#startedAt,
       newSalt: () => random.word(SALT_LENGTH),
       admit,
       known: this.#known,
@@ -215,7 +232,8 @@ export class Fleet {
       },
     });
     this.#isSessionLost = false;
-    warnClocksApart(log, time.aheadMs);
+    this.#startedAt ??= clock.now();
+    this.#log.clocksApart(time.aheadMs);
     await this.place();
   }
 
@@ -236,7 +254,7 @@ export class Fleet {
   }
 
   async #keepLooking(): Promise<void> {
-    const { clock, log } = this.#with.options;
+    const { clock } = this.#with.options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const wake = this.#wake.signal;
@@ -249,14 +267,10 @@ export class Fleet {
         if (this.#membership === undefined) await this.#join();
         if (!this.#areKeysPlaced) await this.place();
         if (isTold || !this.#isQuiet() || (await this.#first.hears(async () => this.#membership?.hasChanged())) === true)
-          await this.#look();
-        this.#trouble = undefined;
+          await this.#lookAndTell();
       } catch (error) {
-        const message = messageOf(error);
         const hint = isRetinueError(error) ? error.details.hint : undefined;
-        const whose = this.parts.length === 0 ? "nothing" : "for some specialists nothing";
-        if (this.#trouble !== message) log.error(`${whose} is sent until the store can be used again`, { message, hint });
-        this.#trouble = message;
+        this.#log.failed({ message: messageOf(error), hint }, this.parts.length === 0);
         await sleep(clock, AGAIN_MS, signal);
       }
     }
@@ -271,6 +285,13 @@ export class Fleet {
     await Promise.all([...this.#parts].map((part) => this.#end(part)));
   }
 
+  async #lookAndTell(): Promise<Recovered | undefined> {
+    const recovered = await this.#look();
+    this.#log.works();
+    if (this.#ending.size === 0) this.#log.specialists(this.parts.map(({ runtime }) => runtime));
+    return recovered;
+  }
+
   async #look(): Promise<Recovered | undefined> {
     const membership = this.#membership;
     if (membership === undefined) return undefined;
@@ -278,6 +299,7 @@ export class Fleet {
     this.#isAtRest = false;
     const { processes, free } = await this.look();
     this.#settling.note(processes);
+    this.#log.members(processes, membership.number);
     const isSeenDraining = processes.some(({ number, draining }) => number === membership.number && draining);
     if (this.#isDraining && !isSeenDraining) await membership.drains(); // it has joined anew since
     for (const { silent } of this.#parts) hearSilent(membership, processes, silent);
@@ -313,7 +335,7 @@ export class Fleet {
   /** Every shard has its place, and nobody is waited for. */
   #isQuiet(): boolean {
     const isRecent = this.#with.options.clock.monotonic() - this.#lookedAt < LOOKED_ANYWAY_MS;
-    const isEven = this.#isAtRest && this.#view.free.length === 0 && this.#ending.size === 0 && this.#trouble === undefined;
+    const isEven = this.#isAtRest && this.#view.free.length === 0 && this.#ending.size === 0 && this.trouble === undefined;
     return isRecent && isEven && [...this.#parts].every(({ silent }) => silent.numbers.length === 0);
   }
 
@@ -369,6 +391,7 @@ export class Fleet {
           this.#wake.abort();
         },
         ...perRuntime,
+        log: this.#log.ofStore(),
         sentElsewhereUntil: () => silent.maySendUntil,
         specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
       });

@@ -4,7 +4,7 @@ import type { FleetProcess } from "../store/postgres/fleet-view.ts";
 import type { Membership } from "../store/postgres/membership.ts";
 import type { SilentProcesses } from "./silent-processes.ts";
 
-const HELLO = JSON.stringify({ do: "hello" });
+export const HELLO = JSON.stringify({ do: "hello" });
 
 export type Asking = Pick<Membership, "ask">;
 

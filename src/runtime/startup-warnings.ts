@@ -31,15 +31,3 @@ export async function warnLeftBehind(log: Logger, store: Store, running: Readonl
     });
   }
 }
-
-/** Beyond it a person is told. */
-const CLOCKS_APART_MS = 2 * SECOND;
-
-/** Warns if the clock of this machine is far from that of the server, by which everything is dated. */
-export function warnClocksApart(log: Logger, aheadMs: number): void {
-  if (Math.abs(aheadMs) <= CLOCKS_APART_MS) return;
-  const side = aheadMs > 0 ? "ahead of" : "behind";
-  log.warn(`the clock of this machine is ${showDuration(Math.round(Math.abs(aheadMs)))} ${side} the server's`, {
-    hint: "everything is dated by the server's clock; set this machine's by NTP",
-  });
-}

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inProcess } from "../harness/cli.ts";
-import { fleetLab } from "../harness/fleet-lab.ts";
+import { fleetLab, type Member } from "../harness/fleet-lab.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { folder } from "../harness/process.ts";
@@ -96,3 +96,101 @@ test("it says what it cannot do", async (context) => {
   const store = await server.database();
   expect((await ask("--store", store)).stderr).toContain("there is no store yet");
 });
+
+test("status, why and fleet say which process has what, and which does not answer", { timeout: 120_000 }, async (context) => {
+  const store = `${await server.database()}?session_timeout=60`;
+  const lab = await fleetLab(context, { store, specialists: 8 });
+  const [one, two] = [lab.run(), lab.run()];
+  const json = async (...args: readonly string[]) => JSON.parse((await lab.ask(...args, "--json")).stdout);
+  const shards = async (): Promise<readonly number[]> =>
+    (await json("fleet")).processes.map((process: { readonly shards: number }) => process.shards);
+  await expect.poll(shards, { timeout: 15_000 }).toEqual([512, 512]);
+  for (const text of ["one", "two", "three"]) await lab.answered(await lab.news(text));
+
+  const fleet = await json("fleet");
+  const names: readonly string[] = fleet.processes.map(({ name }: { readonly name: string }) => name);
+  const status = await json("status");
+  expect(status.processes).toMatchObject(
+    fleet.processes.map(
+      ({ name, startedAt, handles }: { readonly name: string; readonly startedAt: number; readonly handles: object[] }) => ({
+        name,
+        since: startedAt,
+        specialists: handles.length,
+      }),
+    ),
+  );
+  for (const { name, handles } of fleet.processes)
+    expect(
+      status.specialists.filter(({ process }: { process: string }) => process === name).map(({ handle }: { handle: string }) => handle),
+    ).toEqual(handles);
+  const shown = (await lab.ask("status")).stdout;
+  expect(shown).toMatch(/^Running on http:\S+ \(Set B\), in 2 processes\n/);
+  const why = await json("why", "s3");
+  expect(why.process.name).toBe(status.specialists[3].process);
+
+  // The newest lines are the newest, however many are asked for, whether processes run or not.
+  const ids = async (lines: number): Promise<readonly string[]> =>
+    (await json("log", "--lines", `${lines}`)).entries.map(({ id }: { readonly id: string }) => id);
+  const all = await ids(100);
+  expect(all).toHaveLength(24);
+  for (const lines of [1, 2, 6]) expect(await ids(lines)).toEqual(all.slice(0, lines));
+  await lab.ask("halt", "--reason", "enough");
+  await lab.ask("halt", "--lift");
+  const orders = async () => (await json("log", "--orders")).entries.map(({ what }: { readonly what: string }) => what);
+  expect(await orders()).toEqual(["lift", "halt"]);
+
+  two.kill("SIGSTOP");
+  const silent = (await lab.ask("fleet")).stdout;
+  const rowOf = (text: string, name: string | undefined): string => text.split("\n").find((line) => line.startsWith(name ?? "-")) ?? "";
+  expect(rowOf(silent, names[0])).toContain("answers");
+  expect(rowOf(silent, names[1])).toContain("silent");
+  const half = await json("status");
+  expect(half.unseen).toBe(
+    `${names[1]} has not answered within 10 s; it has ${fleet.processes[1].handles.length} specialists: ${fleet.processes[1].handles.join(", ")}`,
+  );
+  two.kill("SIGCONT");
+  for (const process of [one, two]) process.kill("SIGTERM");
+  for (const process of [one, two]) expect((await process.ended).code).toBe(0);
+  expect(await ids(100)).toEqual(all);
+  for (const lines of [1, 3]) expect(await ids(lines)).toEqual(all.slice(0, lines));
+  expect(await orders()).toEqual(["lift", "halt"]);
+  const told = linesOf(one);
+  expect(told.filter((line) => line === "everyone may write again")).toHaveLength(1);
+});
+
+test("a process tells in its log what happens in the fleet, each change once", { timeout: 120_000 }, async (context) => {
+  const own = await startPostgres({ major: 18 });
+  context.onTestFinished(() => own.stop());
+  const lab = await fleetLab(context, { store: await own.database(), specialists: 8 });
+  const fleet = async () => JSON.parse((await lab.ask("fleet", "--json")).stdout).processes;
+  const shards = async (): Promise<readonly number[]> => (await fleet()).map((process: { readonly shards: number }) => process.shards);
+  const one = lab.run();
+  await expect.poll(shards, { timeout: 15_000 }).toEqual([1024]);
+  const two = lab.run();
+  await expect.poll(shards, { timeout: 15_000 }).toEqual([512, 512]);
+  const [{ name }, { name: other, handles }] = await fleet();
+  await own.restart("immediate");
+  await one.saying(({ message }) => message === "the store can be used again");
+  await expect.poll(async () => (await shards().catch(() => [])).reduce((sum, count) => sum + count, 0), { timeout: 30_000 }).toBe(1024);
+  await expect.poll(shards, { timeout: 30_000 }).toEqual([512, 512]);
+  expect((await lab.ask("fleet", "drain", (await fleet())[0].name)).code).toBe(0);
+  await expect.poll(shards, { timeout: 15_000 }).toEqual([0, 1024]);
+  for (const process of [one, two]) process.kill("SIGTERM");
+  for (const process of [one, two]) expect((await process.ended).code).toBe(0);
+  const told = [...linesOf(one), ...linesOf(two)];
+  const first = linesOf(one);
+  const gone: number = handles.length;
+  expect(first.slice(0, 4)).toEqual([
+    `joined the fleet as ${name}: 1 process shares the store`,
+    "this process took 8 specialists: it has 8 now",
+    `${other} has joined: 2 processes share the store`,
+    `${gone} ${gone === 1 ? "specialist" : "specialists"} of this process went to others: it has ${8 - gone} now`,
+  ]);
+  for (const line of ["nothing is sent until the store can be used again", "the store can be used again"])
+    expect(first.filter((text) => text === line)).toHaveLength(1);
+  expect(told.filter((line) => /^drained by \S+: its specialists go to the others/.test(line))).toHaveLength(1);
+});
+
+function linesOf({ said }: Member): readonly string[] {
+  return said.flatMap(({ type, message }) => (type === "log" && typeof message === "string" ? [message] : []));
+}

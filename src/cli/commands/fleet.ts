@@ -2,6 +2,9 @@
 import { Misconfigured, Refused } from "../../core/errors.ts";
 import { showDuration } from "../../core/units.ts";
 import { drainProcess } from "../../guardian/fleet-guardian.ts";
+import type { Handle } from "../../core/ids.ts";
+import { askProcesses, HELLO_MS, type Heard } from "../../guardian/ask-processes.ts";
+import { CLOCKS_APART_MS } from "../../runtime/fleet-log.ts";
 import type { FleetProcess, FleetView } from "../../store/postgres/fleet-view.ts";
 import type { Membership } from "../../store/postgres/membership.ts";
 import { SHARDS } from "../../store/postgres/ownership.ts";
@@ -9,12 +12,14 @@ import { EXIT, OPTIONS, type Command, type Context } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";
 import { visit } from "../fleet-session.ts";
 import { moment } from "../format-values.ts";
+import { shellUser } from "../shell-user.ts";
+import type { Column } from "../table.ts";
 
 export const command: Command = {
   name: "fleet",
   arguments: "[drain] [process]",
   describe:
-    "Shows the processes that share a store on PostgreSQL: each one's share of the specialists, time of start and version. drain gives those of one process to the others.",
+    "Shows the processes that share a store on PostgreSQL: each one's share of the specialists, its version, if it answers, and a clock that is wrong. drain gives those of one process to the others.",
   options: [OPTIONS.store, OPTIONS.config],
   examples: ["retinue fleet", "retinue fleet drain web-1:4711"],
   async run(context) {
@@ -32,10 +37,13 @@ export const command: Command = {
     try {
       const view = await membership.look();
       if (action === undefined) {
-        show(view, await membership.undefinedSpecialists(view, MOST_NAMED), context);
+        await show(membership, view, context);
         return EXIT.done;
       }
-      const { message } = await drainProcess(membership, processCalled(view, name), view.processes);
+      const { message } = await drainProcess(membership, processCalled(view, name), {
+        all: view.processes,
+        by: shellUser(context.env).who,
+      });
       out.line(message);
       out.result({ ok: true, message });
       return EXIT.done;
@@ -50,25 +58,40 @@ const MOST_NAMED = 20;
 
 type Undefined = Awaited<ReturnType<Membership["undefinedSpecialists"]>>;
 
-function show({ processes, free, serverNow }: FleetView, lacking: Undefined, { out, clock }: Context): void {
+interface Shown extends FleetProcess, Heard {
+  readonly handles: readonly Handle[];
+}
+
+async function show(membership: Membership, view: FleetView, { out, clock }: Context): Promise<void> {
+  const { processes, free, serverNow } = view;
   const aheadMs = clock.now() - serverNow;
-  out.table(processes, [
+  const [heard, handles] = await Promise.all([askProcesses(membership, processes), membership.handlesOf(processes)]);
+  const rows = processes.map((one): Shown => ({
+    ...one,
+    ...(heard.get(one.number) ?? { answers: false }),
+    handles: handles.get(one.number) ?? [],
+  }));
+  out.table(rows, [
     { title: "process", value: ({ name }) => name },
     { title: "since", value: ({ startedAt }) => moment(startedAt, serverNow) },
     { title: "version", value: ({ version }) => version },
     { title: "shards", value: ({ shards }) => `${shards.length} of ${SHARDS}`, align: "right" },
-    { title: "", value: ({ draining }) => (draining ? "draining" : "") },
+    { title: "specialists", value: (row) => row.handles.length, align: "right" },
+    { title: "", value: ({ answers, draining }) => [answers ? "answers" : "silent", ...(draining ? ["draining"] : [])].join(", ") },
+    ...(rows.some(isApart) ? [CLOCK] : []),
   ]);
   if (processes.length === 0) out.line("No process works on this store.");
+  const silent = rows.filter(({ answers }) => !answers);
+  if (silent.length > 0) {
+    const names = silent.map(({ name }) => name).join(", ");
+    const what = `did not answer within ${showDuration(HELLO_MS)}: one that is stopped loses its specialists to the others after session_timeout`;
+    out.line(out.paint.yellow(`${names} ${what}`));
+  }
   if (free.length > 0) out.line(out.paint.yellow(`${free.length} of ${SHARDS} shards are free: their specialists do not run`));
+  const lacking = await membership.undefinedSpecialists(view, MOST_NAMED);
   if (lacking.total > 0) out.line(out.paint.yellow(lackingText(lacking)));
-  if (Math.abs(aheadMs) > WORTH_TELLING_MS)
-    out.line(
-      out.paint.yellow(
-        `The clock of this machine is ${showDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? "ahead of" : "behind"} the server's`,
-      ),
-    );
-  const shown = processes.map(({ shards, ...rest }) => ({ ...rest, shards: shards.length }));
+  if (Math.abs(aheadMs) > CLOCKS_APART_MS) out.line(out.paint.yellow(`The clock of this machine is ${apartText(aheadMs)} the server's`));
+  const shown = rows.map(({ shards, ...rest }) => ({ ...rest, shards: shards.length }));
   out.result({ ok: true, processes: shown, freeShards: free.length, shards: SHARDS, aheadOfServerMs: aheadMs, withoutDefinition: lacking });
 }
 
@@ -78,7 +101,19 @@ function lackingText({ first, total }: Undefined): string {
   return `No definition at their process, so they do not run (${total}): ${names.join(", ")}${more}`;
 }
 
-const WORTH_TELLING_MS = 2_000;
+function isApart({ aheadOfServerMs = 0 }: Heard): boolean {
+  return Math.abs(aheadOfServerMs) > CLOCKS_APART_MS;
+}
+
+/** A column only where a clock is wrong. */
+const CLOCK: Column<Shown> = {
+  title: "clock",
+  value: (row) => (isApart(row) ? `${apartText(row.aheadOfServerMs ?? 0)} the server's` : ""),
+};
+
+function apartText(aheadMs: number): string {
+  return `${showDuration(Math.round(Math.abs(aheadMs)))} ${aheadMs > 0 ? "ahead of" : "behind"}`;
+}
 
 function processCalled({ processes }: FleetView, name: string | undefined): FleetProcess {
   const known = processes.map((one) => `${one.name} (${one.number})`).join(", ");

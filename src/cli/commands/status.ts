@@ -43,14 +43,9 @@ export const command: Command = {
 };
 
 function show(snapshot: Snapshot, cwd: string, out: Output): void {
-  const { running, unseen, at, storeLost, halts, pauses, frozen } = snapshot;
+  const { at, storeLost, halts, pauses, frozen, processes = [] } = snapshot;
   const { paint } = out;
-  out.line(
-    running === undefined
-      ? paint.yellow("No runtime uses this store now. This is its last state.")
-      : say`${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
-  );
-  if (unseen !== undefined) out.line(paint.yellow(`Not shown, because it did not answer: ${unseen}`));
+  showRunning(snapshot, out);
   if (storeLost !== undefined) out.line(paint.red(`Nothing is sent: ${storeLost.message}`));
   for (const { scope, reason, since, kept } of halts) {
     const end = kept === false ? "; not stored: it ends with the process" : "";
@@ -68,6 +63,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
   showFailing(snapshot, at, cwd, out);
   out.table(snapshot.specialists, [
     { title: "specialist", value: (row) => row.handle },
+    ...(processes.length > 1 ? [PROCESS] : []),
     { title: "tier", value: ({ tier = "-", trust }) => (trust === undefined ? tier : `${tier}, ${trust}`) },
     { title: "done", value: (row) => total(row.actions), align: "right" },
     { title: "to do", value: (row) => (row.open["ready"] ?? 0) + (row.open["sending"] ?? 0), align: "right" },
@@ -106,6 +102,28 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
   list("Parked (retinue why <id>, retinue retry <id>)", "parked", snapshot, out);
   list("In doubt: read back by itself (retinue why <id>)", "doubts", snapshot, out);
 }
+
+/** Shows what runs: one process, or all of a fleet. */
+function showRunning({ running, processes = [], unseen, at }: Snapshot, out: Output): void {
+  const { paint } = out;
+  if (running === undefined) return out.line(paint.yellow("No runtime uses this store now. This is its last state."));
+  const { since, baseUrl, set, pid } = running;
+  const network = `on ${baseUrl} (Set ${set.toUpperCase()})`;
+  if (processes.length < 2) out.line(say`${paint.green("Running")} since ${moment(since, at)}, ${network}, process ${pid}`);
+  else {
+    out.line(say`${paint.green("Running")} ${network}, in ${processes.length} processes`);
+    out.table(processes, [
+      { title: "process", value: ({ name }) => name },
+      { title: "since", value: (row) => moment(row.since, at) },
+      { title: "specialists", value: ({ specialists }) => specialists, align: "right" },
+      { title: "", value: ({ silent, draining }) => (silent === undefined ? (draining === true ? "draining" : "") : "silent") },
+    ]);
+  }
+  if (unseen !== undefined) out.paragraph(`Not shown: ${unseen}`, paint.yellow);
+}
+
+/** A column only where there are several. */
+const PROCESS: Column<SpecialistShown> = { title: "process", value: ({ process = "-" }) => process };
 
 /** Tells how many specialists have not begun, because their past is still being read. */
 function showAwaitedPast({ specialists }: Snapshot, out: Output): void {

@@ -18,6 +18,8 @@ export const command: Command = {
     const why = await readExplanation(context, args[0] ?? "");
     const now = clock.now();
     showStanding(why, context);
+    if (why.process !== undefined)
+      out.line(out.paint.dim(`  ${why.handle} is at the process ${why.process.name} since ${moment(why.process.since, now)}`));
     const { approval } = why;
     if (approval?.over !== undefined) out.line(`  approval: ${overText(approval.over, now)}`);
     if (approval !== undefined) out.line(say`  costs ${costText(approval.cost)} ${out.paint.dim(`(hash ${approval.hash})`)}`);

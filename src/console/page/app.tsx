@@ -1,9 +1,9 @@
 /** The frame around every view: the login, the navigation, the state of the connection, halts, and the results of orders. */
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Needs, Session } from "./answers.ts";
+import type { Change, Needs, Session } from "./answers.ts";
 import { useCell } from "./cell.ts";
-import { showNumber, showTime } from "./format.ts";
+import { plural, showNumber, showTime } from "./format.ts";
 import { Foreign } from "./foreign.tsx";
 import { beginningOf, visibleLines } from "./foreign-text.ts";
 import { HaltBanner, HaltButton } from "./halt.tsx";
@@ -72,7 +72,7 @@ const TITLES: { readonly [view in ViewName]: string } = { ...(Object.fromEntries
 function Console({ session }: { readonly session: Session }) {
   const place = usePlace();
   // Other views show their number and the halts among them: loaded again once the number is another.
-  const needs: Loaded<Needs> = useLoaded<Needs>("/api/needs", (change) => place.view === "needs" || change.needs !== needs.data?.total);
+  const needs: Loaded<Needs> = useLoaded<Needs>("/api/needs", (change) => place.view === "needs" || isNews(change, needs.data));
   const total = useTotal(needs.data);
   const mayAct = session.role === "act";
   useEffect(() => {
@@ -91,6 +91,7 @@ function Console({ session }: { readonly session: Session }) {
       <header class="top">
         <span class="brand">Retinue</span>
         <ConnectionState />
+        <Processes all={needs.data?.processes ?? []} />
         <div class="top-end">
           <Who session={session} />
           {mayAct && <HaltButton />}
@@ -117,6 +118,39 @@ function Console({ session }: { readonly session: Session }) {
       </main>
       <Notices />
     </>
+  );
+}
+
+/** Processes of a fleet come and go without a matter. */
+const PROCESSES_MS = 10_000;
+
+function isNews(change: Change, needs: Needs | undefined): boolean {
+  return change.needs !== needs?.total || (needs.processes !== undefined && change.at - needs.at > PROCESSES_MS);
+}
+
+/** The processes of a fleet, and those that do not answer: nothing of what they run is shown. */
+function Processes({ all }: { readonly all: NonNullable<Needs["processes"]> }) {
+  const now = useNow();
+  const silent = all.filter((one) => one.silent !== undefined);
+  if (all.length < 2) return null;
+  const about = all.map(
+    ({ name, since, specialists, silent: unheard }) =>
+      `${name} since ${showTime(since, now)}, ${plural(specialists, "specialist")}${unheard === undefined ? "" : ", does not answer"}`,
+  );
+  return (
+    <span class={silent.length === 0 ? "muted" : "warn-text"} title={about.join("\n")}>
+      {showNumber(all.length)} processes
+      {silent.length > 0 && (
+        <>
+          , of which <Foreign text={silent.map(({ name }) => name).join(", ")} /> {silent.length === 1 ? "does" : "do"} not answer:{" "}
+          {plural(
+            silent.reduce((sum, { silent: unheard }) => sum + (unheard?.handles.length ?? 0), 0),
+            "specialist",
+          )}{" "}
+          not shown
+        </>
+      )}
+    </span>
   );
 }
 

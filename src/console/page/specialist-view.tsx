@@ -73,7 +73,7 @@ export function SpecialistView({ place, mayAct }: { readonly place: Place; reado
 }
 
 function Head({ specialist, mayAct }: { readonly specialist: SpecialistShown; readonly mayAct: boolean }) {
-  const { tier, trust, trustLacks, quota, sources, handle } = specialist;
+  const { tier, trust, trustLacks, quota, sources, handle, process } = specialist;
   const now = useNow();
   return (
     <div class="overview">
@@ -85,6 +85,11 @@ function Head({ specialist, mayAct }: { readonly specialist: SpecialistShown; re
             </Badge>
           ))}
           {tier !== undefined && <span class="muted">{tier} tier</span>}
+          {process !== undefined && (
+            <span class="muted">
+              at the process <Foreign text={process} />
+            </span>
+          )}
           {trust !== undefined && (
             <span class="muted">
               trust: <Foreign text={words(trust)} />

@@ -143,7 +143,7 @@ function Rows({ rows }: { readonly rows: readonly SpecialistShown[] }) {
 }
 
 function SpecialistRow({ specialist }: { readonly specialist: SpecialistShown }) {
-  const { handle, tier, quota, sources, open } = specialist;
+  const { handle, tier, quota, sources, open, process } = specialist;
   const now = useNow();
   const look = nextLook(sources);
   const waiting = Object.values(open).reduce((sum, count) => sum + (count ?? 0), 0);
@@ -163,6 +163,11 @@ function SpecialistRow({ specialist }: { readonly specialist: SpecialistShown })
         <p class="muted">
           <Foreign text={look === undefined ? "nothing is due" : `next ${look.name} ${look.at <= now ? "now" : showAgo(look.at, now)}`} />
           {waiting > 0 && `, ${plural(waiting, "open action")}`}
+          {process !== undefined && (
+            <>
+              , at <Foreign text={process} />
+            </>
+          )}
         </p>
         {healthOf(specialist).map((text) => (
           <p key={text} class="warn-text">

@@ -14,7 +14,7 @@ import { enterStore, KnownStore, type EnterOptions } from "./known-store.ts";
 import { MemberSession } from "./member-session.ts";
 import { readNetworkState, saveNetworkState } from "./fleet-state.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { placedShard, placeTogether, type Placed } from "./placements.ts";
+import { handlesOf, placedShard, placeTogether, type Placed } from "./placements.ts";
 import { bePresent, PRESENCE_SETTINGS } from "./presence.ts";
 import { Requests } from "./requests.ts";
 import { livingSettings, sessionTimes } from "./session-settings.ts";
@@ -25,6 +25,8 @@ export interface MembershipOptions {
   readonly clock: Clock;
   /** The specialists that this process can run. Undefined for a visitor, such as a command: it is no member. */
   readonly handles: readonly Handle[] | undefined;
+  /** The start of the process. Default: now. */
+  readonly startedAt?: number | undefined;
   /** For the salt of a new store. */
   readonly newSalt: () => string;
   /** Called before the process has a number. Throws if it must not join. */
@@ -96,7 +98,7 @@ export class Membership {
 
   /** Throws `Retryable` or `Misconfigured` if the server cannot be used. A visitor makes no tables (`store_missing`). */
   static async open(options: MembershipOptions): Promise<Membership> {
-    const { address, clock, handles, newSalt, onTime, known = new KnownStore() } = options;
+    const { address, clock, handles, newSalt, onTime, startedAt, known = new KnownStore() } = options;
     let presence: PostgresConnection | undefined;
     let number = 0;
     if (handles !== undefined) {
@@ -104,7 +106,13 @@ export class Membership {
       presence = await entered(opened, { address, known, newSalt, isVisitor: false });
       try {
         await options.admit?.(presence);
-        number = await bePresent(presence, { schema: address.schema, clock, handles, ...(onTime === undefined ? {} : { onTime }) });
+        number = await bePresent(presence, {
+          schema: address.schema,
+          clock,
+          handles,
+          startedAt,
+          ...(onTime === undefined ? {} : { onTime }),
+        });
       } catch (error) {
         await presence.close();
         throw error;
@@ -152,6 +160,11 @@ export class Membership {
   /** Puts specialists that share a key into one shard. */
   place(groups: readonly (readonly Handle[])[]): Promise<Placed> {
     return placeTogether(this.#session, this.#schema, groups);
+  }
+
+  /** The specialists that each of these processes has, by its number. */
+  handlesOf(processes: readonly FleetProcess[]): Promise<ReadonlyMap<number, readonly Handle[]>> {
+    return handlesOf(this.#query, processes);
   }
 
   /** The shard that a specialist belongs to. */

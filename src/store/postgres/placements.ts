@@ -1,4 +1,4 @@
-/** Specialists that share a key are put into one shard, where one process has them together with the key's quota. */
+/** The shards of specialists: those that share a key are put into one, with the key's quota; and the specialists that each process has. */
 import type { Handle } from "../../core/ids.ts";
 import { inSchema, type Query } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
@@ -40,6 +40,27 @@ export async function placeTogether(
 export async function placedShard(query: Query, specialist: Handle): Promise<number> {
   const [row] = await query("SELECT shard FROM @.placement WHERE specialist = $1", [specialist]);
   return row === undefined ? hashedShard(specialist) : Number(row["shard"]);
+}
+
+/** The specialists that each of these processes has: those it has a definition of, in its shards. In the order of handles. */
+export async function handlesOf(
+  query: Query,
+  processes: readonly { readonly number: number; readonly shards: readonly number[] }[],
+): Promise<ReadonlyMap<number, readonly Handle[]>> {
+  const rows = await query(
+    `SELECT d.handle, d.numbers, coalesce(s.shard, p.shard) AS shard
+      FROM (SELECT h AS handle, json_agg(number) AS numbers FROM @.process, unnest(handles) AS h WHERE number = ANY($1) GROUP BY h) d
+      LEFT JOIN @.specialist s ON s.handle = d.handle LEFT JOIN @.placement p ON p.specialist = d.handle ORDER BY d.handle`,
+    [processes.map(({ number }) => number)],
+  );
+  const owners = new Map(processes.flatMap(({ number, shards }) => shards.map((shard) => [shard, number] as const)));
+  const found = new Map<number, Handle[]>(processes.map(({ number }) => [number, []]));
+  for (const { handle, numbers, shard } of rows) {
+    const owner = owners.get(shard === null ? hashedShard(String(handle)) : Number(shard));
+    const knows: readonly unknown[] = Array.isArray(numbers) ? numbers : [];
+    if (owner !== undefined && knows.includes(owner)) found.get(owner)?.push(String(handle) as Handle);
+  }
+  return found;
 }
 
 /** One statement for a group: rows that are there decide, then places, then the hash. */

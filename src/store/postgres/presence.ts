@@ -20,12 +20,17 @@ export interface PresenceOptions {
   readonly clock: Clock;
   /** The specialists that the process can run. */
   readonly handles: readonly Handle[];
+  /** The start of the process. Default: now. */
+  readonly startedAt?: number | undefined;
   /** Called with the server's clock, and the monotonic time at which it was asked for it. */
   readonly onTime?: (serverNow: number, askedAt: number) => void;
 }
 
 /** Makes the process one that lives, and returns its number. */
-export async function bePresent(connection: PostgresConnection, { schema, clock, handles, onTime }: PresenceOptions): Promise<number> {
+export async function bePresent(
+  connection: PostgresConnection,
+  { schema, clock, handles, startedAt, onTime }: PresenceOptions,
+): Promise<number> {
   const query = inSchema(connection, schema);
   const askedAt = clock.monotonic();
   const [given] = await query(`SELECT nextval('@.process_number') AS number, ${SERVER_NOW} AS now`);
@@ -36,7 +41,7 @@ export async function bePresent(connection: PostgresConnection, { schema, clock,
     number,
     `${hostname()}:${process.pid}`,
     readVersion(),
-    clock.now(),
+    startedAt ?? clock.now(),
     handles,
   ]);
   await removeEnded(query, schema);

@@ -329,3 +329,27 @@ async function drawPictures(): Promise<void> {
   await draw("needs-phone", VIEWS.needs, { colorScheme: "light", viewport: PHONE });
   await draw("specialists-phone", VIEWS.specialists, { colorScheme: "dark", viewport: PHONE });
 }
+
+test("of a fleet the header has the number of processes, and names the one that does not answer; a specialist has its process", async () => {
+  const process = { version: "0.1.0", since: Date.now() - 60 * SECOND, specialists: 2 };
+  const silent = { message: "web-2:5 has not answered within 10 s", handles: ["c", "d"] };
+  const processes = [
+    { ...process, name: "web-1:4" },
+    { ...process, name: "web-2:5", silent },
+  ];
+  const week = busyWeek();
+  const desk = await openDesk({
+    ...week,
+    "/api/needs": { ...needsOf([]), processes },
+    "/api/specialists": { at: Date.now(), total: 1, rows: [{ ...specialist("scribe"), process: "web-1:4" }], money: [] },
+  });
+  const tab = await open({ viewport: PHONE });
+  await opened(tab, desk, VIEWS.specialists);
+  const header = () => tab.locator("header").textContent();
+  await expect.poll(header, SOON).toContain("2 processes, of which web-2:5 does not answer: 2 specialists not shown");
+  await expect.poll(() => tab.locator("main").textContent(), SOON).toContain("at web-1:4");
+  expect([await faultsOf(tab), await overflowOf(tab)]).toEqual([[], 0]);
+  desk.answers["/api/needs"] = { ...needsOf([approval("a", "a")]), processes: [processes[0]] };
+  desk.change({ needs: 1, handles: [] });
+  await expect.poll(header, SOON).not.toContain("processes");
+});

@@ -1,0 +1,37 @@
+/** Asks all processes of a fleet if they work, at once and for a short time. */
+import { isRetinueError } from "../core/errors.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import { SECOND } from "../core/units.ts";
+import { HELLO } from "../runtime/hello.ts";
+import type { FleetProcess } from "../store/postgres/fleet-view.ts";
+import type { Membership } from "../store/postgres/membership.ts";
+
+/** Time for the answer: a process that works takes milliseconds. */
+export const HELLO_MS = SECOND;
+
+export interface Heard {
+  readonly answers: boolean;
+  /** How far the clock of its machine is ahead of the server's. */
+  readonly aheadOfServerMs?: number;
+}
+
+/** By the number of the process. */
+export async function askProcesses(
+  membership: Pick<Membership, "ask">,
+  processes: readonly FleetProcess[],
+): Promise<ReadonlyMap<number, Heard>> {
+  const heard = await Promise.all(processes.map(async (process) => [process.number, await askOne(membership, process)] as const));
+  return new Map(heard);
+}
+
+async function askOne(membership: Pick<Membership, "ask">, process: FleetProcess): Promise<Heard> {
+  try {
+    const answer = parseJson(await membership.ask(process, HELLO, HELLO_MS));
+    const result = isObject(answer) ? answer["result"] : undefined;
+    const aheadOfServerMs = isObject(result) ? result["aheadOfServerMs"] : undefined;
+    return { answers: true, ...(typeof aheadOfServerMs === "number" ? { aheadOfServerMs } : {}) };
+  } catch (error) {
+    if (isRetinueError(error) && error.code === "process_silent") return { answers: false };
+    throw error;
+  }
+}

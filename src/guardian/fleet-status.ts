@@ -1,0 +1,91 @@
+/** The status of a fleet: that of each process, joined, with what each process has and whether it answers. */
+import { defined } from "../core/defined.ts";
+import { isRetinueError, messageOf, Retryable, type RetinueError } from "../core/errors.ts";
+import type { Handle } from "../core/ids.ts";
+import type { FleetProcess } from "../store/postgres/fleet-view.ts";
+import type { GuardianPart } from "./guardian-part.ts";
+import { nobodyAtWork } from "./join-guardians.ts";
+import { joinStatuses } from "./join-statuses.ts";
+import type { ProcessShown } from "./process-shown.ts";
+import type { Snapshot, SpecialistShown } from "./status.ts";
+
+export interface Seen {
+  /** The living processes; the oldest first. */
+  readonly processes: readonly FleetProcess[];
+  /** The specialists that each has, by its number, also where it does not answer. */
+  readonly handles: () => Promise<ReadonlyMap<number, readonly Handle[]>>;
+}
+
+interface Answered {
+  readonly name: string;
+  readonly snapshot: Snapshot;
+}
+
+/** Throws `whyNobody` if there is no part, and `Retryable` (`process_silent`) if none answers. */
+export async function statusOfFleet(
+  parts: readonly GuardianPart[],
+  seen: () => Promise<Seen>,
+  whyNobody: () => RetinueError = nobodyAtWork,
+): Promise<Snapshot> {
+  const { processes, handles } = await seen(); // as they are asked: a silent one may lose its shards meanwhile
+  const asked = await Promise.allSettled(parts.map(({ guardian }) => guardian.status({})));
+  const answered = asked.flatMap((one, i): readonly Answered[] =>
+    one.status === "fulfilled" ? [{ name: parts[i]?.name ?? "", snapshot: one.value }] : [],
+  );
+  const silent = new Map(
+    asked.flatMap((one, i) =>
+      one.status === "rejected" && !isGone(one.reason) ? [[parts[i]?.name ?? "", messageOf(one.reason as unknown)] as const] : [],
+    ),
+  );
+  if (answered.length === 0 && silent.size === 0) throw whyNobody();
+  if (answered.length === 0)
+    throw new Retryable("process_silent", `no process answers: ${[...silent].map(sentence).join("; ")}`, {
+      hint: "retinue fleet shows the processes",
+    });
+  const joined = joinStatuses(answered.map(({ name, snapshot }) => ({ ...snapshot, specialists: snapshot.specialists.map(at(name)) })));
+  const known = new Set(joined.specialists.flatMap(({ handle, process }) => (process === undefined ? [] : [handle])));
+  const counts = Map.groupBy(joined.specialists, ({ process }) => process);
+  const all = silent.size === 0 ? undefined : await handles();
+  const shown = processes.map(({ number, name, version, startedAt, draining }): ProcessShown => {
+    const message = silent.get(name);
+    const missing = message === undefined ? [] : (all?.get(number) ?? []).filter((handle) => !known.has(handle));
+    return {
+      name,
+      version,
+      since: startedAt,
+      specialists: (counts.get(name)?.length ?? 0) + missing.length,
+      ...(draining ? { draining: true } : {}),
+      ...(message === undefined ? {} : { silent: { message: sentence([name, message]), handles: missing } }),
+    };
+  });
+  return { ...joined, processes: shown, ...defined({ unseen: unseenIn(shown) }) };
+}
+
+/** True for the answer of a part that has gone to another process, or of a process that has none. */
+function isGone(error: unknown): boolean {
+  return isRetinueError(error) && (error.code === "nothing_found" || error.code === "nobody_at_work");
+}
+
+/** Names the process of those that run there. */
+function at(process: string): (one: SpecialistShown) => SpecialistShown {
+  return (one) => (one.tier === undefined ? one : { ...one, process });
+}
+
+function sentence([name, message]: readonly [string, string]): string {
+  return message.startsWith(name) ? message : `${name}: ${message}`;
+}
+
+const MAX_NAMED = 20;
+
+function unseenIn(processes: readonly ProcessShown[]): string | undefined {
+  const silent = processes.flatMap((one) => (one.silent === undefined ? [] : [one.silent]));
+  if (silent.length === 0) return undefined;
+  return silent.map(({ message, handles }) => `${message}; it has ${namesOf(handles)}`).join("; ");
+}
+
+function namesOf(handles: readonly string[]): string {
+  if (handles.length === 0) return "no specialist";
+  const more = handles.length - MAX_NAMED;
+  const names = `${handles.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return `${handles.length} ${handles.length === 1 ? "specialist" : "specialists"}: ${names}`;
+}

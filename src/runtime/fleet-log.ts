@@ -1,0 +1,129 @@
+/** Tells in the log what happens in a fleet: each change once for the process, however many stores it has. */
+import type { Clock } from "../core/clock.ts";
+import type { Handle } from "../core/ids.ts";
+import type { LogFields, Logger } from "../core/log.ts";
+import { SECOND, showDuration } from "../core/units.ts";
+import type { FleetProcess } from "../store/postgres/fleet-view.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** Beyond it a person is told. */
+export const CLOCKS_APART_MS = 2 * SECOND;
+
+/** The same line of several stores is one if they log it within this time. */
+const ONE_LINE_MS = 2 * SECOND;
+/** Lines of which the time is known. */
+const MAX_LINES = 100;
+
+export class FleetLog {
+  readonly #log: Logger;
+  readonly #clock: Pick<Clock, "monotonic">;
+  #processes: ReadonlyMap<number, string> | undefined;
+  #handles: ReadonlySet<Handle> = new Set();
+  #trouble: { readonly message: string; readonly isAll: boolean; readonly since: number } | undefined;
+  /** The store that logged a line last, and when. */
+  readonly #lines = new Map<string, { readonly store: object; readonly at: number }>();
+
+  constructor(log: Logger, clock: Pick<Clock, "monotonic">) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  clocksApart(aheadMs: number): void {
+    if (Math.abs(aheadMs) <= CLOCKS_APART_MS) return;
+    const by = `${showDuration(Math.round(Math.abs(aheadMs)))} ${aheadMs > 0 ? "ahead of" : "behind"}`;
+    this.#log.warn(`the clock of this machine is ${by} the server's`, {
+      hint: "everything is dated by the server's clock; set this machine's by NTP",
+    });
+  }
+
+  keyApart(handle: Handle): void {
+    this.#log.error("it shares its key with a specialist in another shard, so it does not run", {
+      handle,
+      hint: "give it a key of its own",
+    });
+  }
+
+  /** Tells who came and went since the last call. `own` is the number of this process. */
+  members(processes: readonly FleetProcess[], own: number): void {
+    const before = this.#processes;
+    const now = new Map(processes.map(({ number, name }) => [number, name]));
+    this.#processes = now;
+    const count = `${now.size} ${now.size === 1 ? "process shares" : "processes share"} the store`;
+    if (before?.has(own) !== true && now.has(own)) return this.#log.info(`joined the fleet as ${now.get(own)}: ${count}`);
+    for (const [number, name] of now) if (before?.has(number) === false) this.#log.info(`${name} has joined: ${count}`);
+    for (const [number, name] of before ?? []) if (!now.has(number)) this.#log.info(`${name} has left: ${count}`);
+  }
+
+  /** Tells how many specialists came and went since the last call. A store that was made anew has those of before. */
+  specialists(runtimes: readonly Pick<Runtime, "members">[]): void {
+    const members = runtimes.flatMap((runtime) => runtime.members());
+    const [before, now] = [this.#handles, new Set(members.flatMap(({ specialist, retired }) => (retired ? [] : [specialist.handle])))];
+    this.#handles = now;
+    const has = `it has ${now.size} now`;
+    const [came, gone] = [newIn(now, before), newIn(before, now)];
+    if (came > 0) this.#log.info(`this process took ${counted(came)}: ${has}`);
+    if (gone > 0) this.#log.info(`${counted(gone)} of this process went to others: ${has}`);
+  }
+
+  drained(by: string): void {
+    this.#log.warn(`drained by ${by}: its specialists go to the others, and it takes none until it is started again`);
+  }
+
+  /** Nothing is sent, or nothing of some specialists, until the server can be used again. The reason may change meanwhile. */
+  failed({ message, hint }: { readonly message: string; readonly hint: string | undefined }, isAll: boolean): void {
+    const known = this.#trouble;
+    if (known === undefined || (isAll && !known.isAll))
+      this.#log.error(`${isAll ? "nothing" : "for some specialists nothing"} is sent until the store can be used again`, { message, hint });
+    this.#trouble = { message, isAll, since: known?.since ?? this.#clock.monotonic() };
+  }
+
+  /** The server can be used. */
+  works(): void {
+    if (this.#trouble !== undefined)
+      this.#log.info("the store can be used again", { after: showDuration(Math.round(this.#clock.monotonic() - this.#trouble.since)) });
+    this.#trouble = undefined;
+  }
+
+  /** The reason while it cannot be used. */
+  get trouble(): string | undefined {
+    return this.#trouble?.message;
+  }
+
+  /** The log of one store: a warning or an error that another store has just logged is left out. */
+  ofStore(): Logger {
+    const store = {};
+    const bound = (log: Logger, known: LogFields): Logger => {
+      const line =
+        (level: "warn" | "error") =>
+        (message: string, fields: LogFields = {}): void => {
+          if (this.#isNew(store, JSON.stringify([level, message, { ...known, ...fields }]))) log[level](message, fields);
+        };
+      return {
+        debug: (message, fields) => log.debug(message, fields),
+        info: (message, fields) => log.info(message, fields),
+        warn: line("warn"),
+        error: line("error"),
+        child: (fields) => bound(log.child(fields), { ...known, ...fields }),
+      };
+    };
+    return bound(this.#log, {});
+  }
+
+  #isNew(store: object, line: string): boolean {
+    const [now, last] = [this.#clock.monotonic(), this.#lines.get(line)];
+    if (last !== undefined && last.store !== store && now - last.at < ONE_LINE_MS) return false;
+    this.#lines.delete(line);
+    this.#lines.set(line, { store, at: now });
+    const [oldest] = this.#lines.keys();
+    if (this.#lines.size > MAX_LINES && oldest !== undefined) this.#lines.delete(oldest);
+    return true;
+  }
+}
+
+function newIn(now: ReadonlySet<Handle>, before: ReadonlySet<Handle>): number {
+  return [...now].filter((handle) => !before.has(handle)).length;
+}
+
+function counted(count: number): string {
+  return `${count} ${count === 1 ? "specialist" : "specialists"}`;
+}

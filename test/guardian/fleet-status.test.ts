@@ -1,0 +1,65 @@
+/** The status of a fleet says which processes there are, what each has, and which did not answer. */
+import { expect, test } from "vitest";
+import { Retryable } from "../../src/core/errors.ts";
+import type { GuardianPart } from "../../src/guardian/guardian-part.ts";
+import { statusOfFleet } from "../../src/guardian/fleet-status.ts";
+import { remoteGuardian } from "../../src/guardian/remote-guardian.ts";
+import type { Snapshot } from "../../src/guardian/status.ts";
+import type { FleetProcess } from "../../src/store/postgres/fleet-view.ts";
+import { asHandle, type Handle } from "../../src/core/ids.ts";
+import { desk } from "../harness/guardian-over-store.ts";
+
+const process = (number: number): FleetProcess => ({
+  number,
+  name: `web:${number}`,
+  version: "0.1.0",
+  startedAt: number * 1_000,
+  draining: false,
+  shards: [number],
+});
+
+/** A part that runs these specialists. */
+async function partOf(name: string, ...handles: readonly string[]): Promise<GuardianPart> {
+  const { guardian, on, event } = desk();
+  for (const handle of handles) await event("e", { specialist: asHandle(handle) });
+  const status = await on(guardian.status({}));
+  const running: Snapshot = { ...status, specialists: status.specialists.map((one) => ({ ...one, tier: "pro" })) };
+  return { name, guardian: { ...guardian, status: () => Promise.resolve(running) } };
+}
+
+const silentPart = (name: string): GuardianPart => ({
+  name,
+  guardian: remoteGuardian(() => Promise.reject(new Retryable("process_silent", `${name} has not answered within 10 s`))),
+});
+
+const handles = async (): Promise<ReadonlyMap<number, readonly Handle[]>> =>
+  new Map([
+    [1, [asHandle("a"), asHandle("b")]],
+    [2, [asHandle("c"), asHandle("d")]],
+  ]);
+
+test("each process has its name, its start and its number of specialists, whatever number of stores it has", async () => {
+  const parts = [await partOf("web:1", "a"), await partOf("web:1", "b"), await partOf("web:2", "c")];
+  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2), process(3)], handles }));
+  expect(status.processes).toEqual([
+    { name: "web:1", version: "0.1.0", since: 1_000, specialists: 2 },
+    { name: "web:2", version: "0.1.0", since: 2_000, specialists: 1 },
+    { name: "web:3", version: "0.1.0", since: 3_000, specialists: 0 },
+  ]);
+  expect(status.specialists.map((one) => [one.handle, one.process])).toEqual([
+    ["a", "web:1"],
+    ["b", "web:1"],
+    ["c", "web:2"],
+  ]);
+  expect(status.unseen).toBeUndefined();
+});
+
+test("a process that does not answer is named once, with its specialists", async () => {
+  const parts = [await partOf("web:1", "a", "b"), silentPart("web:2")];
+  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2)], handles }));
+  expect(status.unseen).toBe("web:2 has not answered within 10 s; it has 2 specialists: c, d");
+  expect(status.processes?.[1]).toMatchObject({ specialists: 2, silent: { handles: ["c", "d"] } });
+  await expect(statusOfFleet([silentPart("web:2")], async () => ({ processes: [process(2)], handles }))).rejects.toMatchObject({
+    message: "no process answers: web:2 has not answered within 10 s",
+  });
+});

@@ -1,0 +1,75 @@
+/** The log of a fleet: each change is one line, however many stores the process has. */
+import { expect, test } from "vitest";
+import { asHandle } from "../../src/core/ids.ts";
+import { createLogger, type LogLine } from "../../src/core/log.ts";
+import { SECOND } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { FleetLog } from "../../src/runtime/fleet-log.ts";
+import type { FleetProcess } from "../../src/store/postgres/fleet-view.ts";
+import { memberOf } from "../harness/builders.ts";
+
+function lab() {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const lines: LogLine[] = [];
+  const log = createLogger({ level: "info", now: () => clock.now(), sink: (line) => void lines.push(line) });
+  return { clock, fleet: new FleetLog(log, clock), told: () => lines.splice(0).map(({ level, message }) => `${level}: ${message}`) };
+}
+
+const process = (number: number): FleetProcess => ({
+  number,
+  name: `web:${number}`,
+  version: "0.1.0",
+  startedAt: 0,
+  draining: false,
+  shards: [],
+});
+
+test("who joins and leaves is one line each, with the number of processes", () => {
+  const { fleet, told } = lab();
+  fleet.members([process(1), process(2)], 2);
+  expect(told()).toEqual(["info: joined the fleet as web:2: 2 processes share the store"]);
+  fleet.members([process(1), process(2)], 2);
+  expect(told()).toEqual([]);
+  fleet.members([process(2), process(3)], 2);
+  expect(told()).toEqual(["info: web:3 has joined: 2 processes share the store", "info: web:1 has left: 2 processes share the store"]);
+});
+
+test("specialists that came and went are counted, and a store that is made anew changes nothing", () => {
+  const { fleet, told } = lab();
+  const runtime = (...handles: readonly string[]) => ({ members: () => handles.map((handle) => memberOf({ handle: asHandle(handle) })) });
+  fleet.specialists([runtime("a", "b"), runtime("c")]);
+  expect(told()).toEqual(["info: this process took 3 specialists: it has 3 now"]);
+  fleet.specialists([runtime("c", "a", "b")]);
+  expect(told()).toEqual([]);
+  fleet.specialists([runtime("a", "d")]);
+  expect(told()).toEqual([
+    "info: this process took 1 specialist: it has 2 now",
+    "info: 2 specialists of this process went to others: it has 2 now",
+  ]);
+});
+
+test("a store that cannot be used, and that can be used again, is one line each", async () => {
+  const { clock, fleet, told } = lab();
+  fleet.works();
+  fleet.failed({ message: "the connection ended", hint: undefined }, true);
+  fleet.failed({ message: "no connection", hint: undefined }, true);
+  expect(fleet.trouble).toBe("no connection");
+  await clock.advance(5 * SECOND);
+  fleet.works();
+  fleet.works();
+  expect(told()).toEqual(["error: nothing is sent until the store can be used again", "info: the store can be used again"]);
+  expect(fleet.trouble).toBeUndefined();
+});
+
+test("the same warning of several stores is one line; that of one store, or of another specialist, is not held back", async () => {
+  const { clock, fleet, told } = lab();
+  const [one, two] = [fleet.ofStore(), fleet.ofStore()];
+  for (const log of [one, two]) log.error("the connection was lost", { code: "store_lost" });
+  expect(told()).toEqual(["error: the connection was lost"]);
+  for (const log of [one, one]) log.warn("everyone may write again");
+  for (const [handle, log] of [["a", one] as const, ["b", two] as const]) log.child({ handle }).warn("its handler failed");
+  expect(told()).toHaveLength(4);
+  await clock.advance(5 * SECOND);
+  two.warn("everyone may write again");
+  expect(told()).toEqual(["warn: everyone may write again"]);
+});
