@@ -38,10 +38,16 @@ export class UnderWay {
   }
 }
 
-/** Resolves once nothing of all these is older than `youngMs`, or when the signal is aborted. Only the end of something makes it so. */
-export function nothingSlow(all: readonly UnderWay[], youngMs: number, signal: AbortSignal): Promise<void> {
+export interface Limited {
+  readonly underWay: UnderWay;
+  /** Work is slow from this age on. */
+  readonly youngMs: number;
+}
+
+/** Resolves once nothing of all these is slow, or when the signal is aborted. Only the end of something makes it so. */
+export function nothingSlow(all: readonly Limited[], signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const isSlow = (): boolean => all.some(({ oldestMs }) => oldestMs >= youngMs);
+    const isSlow = (): boolean => all.some(({ underWay, youngMs }) => underWay.oldestMs >= youngMs);
     if (signal.aborted || !isSlow()) return resolve();
     const done = (): void => {
       for (const forget of forgets) forget();
@@ -50,6 +56,6 @@ export function nothingSlow(all: readonly UnderWay[], youngMs: number, signal: A
     const look = (): void => {
       if (!isSlow()) done();
     };
-    const forgets = [...all.map((one) => one.onEnd(look)), onAbort(signal, done)];
+    const forgets = [...all.map(({ underWay }) => underWay.onEnd(look)), onAbort(signal, done)];
   });
 }

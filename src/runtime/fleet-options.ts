@@ -2,21 +2,19 @@
 import type { PostgresAddress } from "../config/postgres-address.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Handle } from "../core/ids.ts";
-import type { UnderWay } from "../core/under-way.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { MembershipOptions } from "../store/postgres/membership.ts";
 import type { HeldStore } from "../store/postgres/postgres-store.ts";
 import type { ServerTime } from "../store/postgres/server-time.ts";
+import type { Working } from "./giving.ts";
 import type { CommonParts, LaunchOptions, LaunchPlan } from "./launch.ts";
 import type { RuntimeOptions } from "./runtime-options.ts";
 import type { Runtime } from "./runtime.ts";
 import type { SilentProcesses } from "./silent-processes.ts";
 
 /** Shards of this process, with the runtime of their specialists. */
-export interface Part extends HeldStore {
+export interface Part extends HeldStore, Working {
   readonly runtime: Runtime;
-  /** Its handlers and requests. */
-  readonly underWay: UnderWay;
   readonly startedAt: number;
   /** Processes that lost its shards. */
   readonly silent: SilentProcesses;

@@ -380,12 +380,12 @@ export class Fleet {
     this.#sharedKeys.applyTo(held);
     try {
       const silent = new SilentProcesses(clock, held.lostBy, membership.number);
-      const underWay = new UnderWay(clock);
+      const [handlers, requests] = [new UnderWay(clock), new UnderWay(clock)];
       const usual = await runtimeOptions(planned, options, common, held.store);
       const runtime = createRuntime({
         ...usual,
-        transport: (request) => underWay.follow(usual.transport(request)),
-        underWay,
+        transport: (request) => requests.follow(usual.transport(request)),
+        underWay: handlers,
         onKeyReplaced: () => {
           this.#areKeysPlaced = false;
           this.#wake.abort();
@@ -395,7 +395,7 @@ export class Fleet {
         sentElsewhereUntil: () => silent.maySendUntil,
         specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
       });
-      part = { ...held, runtime, underWay, startedAt: clock.now(), silent };
+      part = { ...held, runtime, handlers, requests, startedAt: clock.now(), silent };
       await onPart(part);
       this.#beginning = part;
       await this.#meanwhile.applyTo(held.store, (handle) => held.has(handle));

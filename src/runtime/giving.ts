@@ -7,12 +7,20 @@ import type { Clock } from "../core/clock.ts";
 import { nothingSlow, type UnderWay } from "../core/under-way.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 
-/** Work that is younger than this is expected to end soon: among thousands of short handlers some are always under way. */
-const YOUNG_MS = SECOND;
+/** Handlers that are younger are expected to end soon: among thousands of short ones some are always under way. */
+const YOUNG_HANDLER_MS = SECOND;
+/** The same for requests: a network may take its time, and one that has not answered by then may not answer for long. */
+const YOUNG_REQUEST_MS = 5 * SECOND;
 /** Others wait for such a moment no longer than this. */
 const LONGEST_WAIT_MS = MINUTE;
 
-export class Giving<Held extends { readonly underWay: UnderWay }> {
+export interface Working {
+  /** Handlers that take time. */
+  readonly handlers: UnderWay;
+  readonly requests: UnderWay;
+}
+
+export class Giving<Held extends Working> {
   readonly #clock: Clock;
   readonly #give: (held: readonly Held[]) => void;
   #wanted: readonly Held[] = [];
@@ -39,11 +47,11 @@ export class Giving<Held extends { readonly underWay: UnderWay }> {
     const over = new AbortController();
     const timer = this.#clock.after(since + LONGEST_WAIT_MS - this.#clock.monotonic(), () => over.abort());
     const forget = onAbort(changed, () => over.abort());
-    await nothingSlow(
-      held.map(({ underWay }) => underWay),
-      YOUNG_MS,
-      over.signal,
-    );
+    const slow = held.flatMap(({ handlers, requests }) => [
+      { underWay: handlers, youngMs: YOUNG_HANDLER_MS },
+      { underWay: requests, youngMs: YOUNG_REQUEST_MS },
+    ]);
+    await nothingSlow(slow, over.signal);
     timer.cancel();
     forget();
     if (changed.aborted) return;

@@ -33,7 +33,11 @@ test("a moment comes as the last slow one of all ends, however many young ones a
   await clock.advance(2_000);
   for (let n = 0; n < 100; n++) begin(one);
   let came = 0;
-  const wait = (signal: AbortSignal): void => void nothingSlow([one, two], 1_000, signal).then(() => came++);
+  const wait = (signal: AbortSignal): void =>
+    void nothingSlow(
+      [one, two].map((underWay) => ({ underWay, youngMs: 1_000 })),
+      signal,
+    ).then(() => came++);
   const over = new AbortController();
   wait(new AbortController().signal);
   wait(over.signal);

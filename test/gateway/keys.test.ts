@@ -25,7 +25,15 @@ test("a key's quota is divided among those who have it now", async () => {
   onTestFinished(() => store.close());
   const texts: { [handle: string]: string } = { ann: "sk_live_shared_0123", ben: "sk_live_shared_0123", cem: "sk_live_shared_0123" };
   const keys = createKeys({ read: (handle) => texts[handle], salt: new Secret("salt of this test") });
-  const watch = createKeyWatch({ keys, store, clock, ledger: ledgerTime(clock), announcer: createAnnouncer() });
+  let replaced = 0;
+  const watch = createKeyWatch({
+    keys,
+    store,
+    clock,
+    ledger: ledgerTime(clock),
+    announcer: createAnnouncer(),
+    onKeyReplaced: () => replaced++,
+  });
   const [ann, ben, cem] = ["ann", "ben", "cem"].map((handle) => memberOf({ handle }));
   if (ann === undefined || ben === undefined || cem === undefined) throw new Error("expected three members");
 
@@ -42,6 +50,7 @@ test("a key's quota is divided among those who have it now", async () => {
   ben.keyId = undefined;
   await watch.usable(ben);
   expect(watch.sharers(ben)).toBe(1);
+  expect(replaced).toBe(1); // that of ann
 });
 
 test("a key that comes late is taken up within a minute, however often something is told meanwhile", async () => {

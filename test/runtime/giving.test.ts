@@ -8,7 +8,7 @@ function lab() {
   const clock = virtualClock();
   const given: { readonly at: number; readonly names: readonly string[] }[] = [];
   const began = clock.monotonic();
-  const held = (name: string) => ({ name, underWay: new UnderWay(clock) });
+  const held = (name: string) => ({ name, handlers: new UnderWay(clock), requests: new UnderWay(clock) });
   const giving = new Giving<ReturnType<typeof held>>(clock, (all) =>
     given.push({ at: clock.monotonic() - began, names: all.map(({ name }) => name) }),
   );
@@ -19,8 +19,8 @@ function lab() {
 test("a store with thousands of short handlers is given at once, and one with a slow one when that is over", async () => {
   const { clock, given, held, giving, work } = lab();
   const [busy, slow] = [held("busy"), held("slow")];
-  for (let n = 0; n < 2_000; n++) void busy.underWay.follow(work(n % 900));
-  void slow.underWay.follow(work(20_000));
+  for (let n = 0; n < 2_000; n++) void busy.handlers.follow(work(n % 900));
+  void slow.handlers.follow(work(20_000));
   await clock.advance(500);
   giving.want([busy]);
   await clock.advance(1_000);
@@ -33,7 +33,7 @@ test("a store with thousands of short handlers is given at once, and one with a 
 test("others wait for no moment longer than a minute, whatever is wanted meanwhile", async () => {
   const { clock, given, held, giving, work } = lab();
   const [one, two] = [held("one"), held("two")];
-  for (const { underWay } of [one, two]) void underWay.follow(work(600_000));
+  for (const { handlers } of [one, two]) void handlers.follow(work(600_000));
   await clock.advance(2_000);
   giving.want([one]);
   await clock.advance(40_000);
@@ -47,10 +47,26 @@ test("others wait for no moment longer than a minute, whatever is wanted meanwhi
 test("nothing is given that is wanted no longer", async () => {
   const { clock, given, held, giving, work } = lab();
   const one = held("one");
-  void one.underWay.follow(work(20_000));
+  void one.handlers.follow(work(20_000));
   await clock.advance(2_000);
   giving.want([one]);
   giving.want([]);
   await clock.advance(120_000);
   expect(given).toEqual([]);
+});
+
+test("a request that a network takes its time for holds nothing up, and one that hangs does", async () => {
+  const { clock, given, held, giving, work } = lab();
+  const [usual, hanging] = [held("usual"), held("hanging")];
+  void usual.requests.follow(work(4_000));
+  void hanging.requests.follow(work(30_000));
+  await clock.advance(3_000);
+  giving.want([usual]);
+  await clock.advance(3_000);
+  giving.want([hanging]);
+  await clock.advance(30_000);
+  expect(given).toEqual([
+    { at: 3_000, names: ["usual"] },
+    { at: 30_000, names: ["hanging"] },
+  ]);
 });
