@@ -160,6 +160,23 @@ test("a session that survives its end is reported, and not taken for ended", asy
   }
 });
 
+test("a role that may not end the sessions of another is told how it may", async (context) => {
+  const here = await lab(context);
+  const one = await here.join(["a"]);
+  await here.take(one, [1]);
+  const { database } = here.address;
+  await here.run(`CREATE ROLE ops LOGIN PASSWORD 'ops'; GRANT CREATE ON DATABASE ${database} TO ops; GRANT USAGE, CREATE ON SCHEMA retinue TO ops;
+    GRANT ALL ON ALL TABLES IN SCHEMA retinue TO ops; GRANT ALL ON ALL SEQUENCES IN SCHEMA retinue TO ops`);
+  const address = parsePostgresAddress(server.address(database, "ops", "ops"), folder(context));
+  const visitor = await here.join(undefined, { address });
+  const [first] = (await visitor.look()).processes;
+  if (first === undefined) throw new Error("nobody is there");
+  await expect(visitor.endSessions(first)).rejects.toMatchObject({
+    code: "store_rights_missing",
+    details: { hint: expect.stringContaining("pg_signal_backend") },
+  });
+});
+
 test("an action with half an emoji in its text is named among the writes under way", async (context) => {
   const here = await lab(context);
   const [one, two] = [await here.join(["a"]), await here.join(["a"])];
