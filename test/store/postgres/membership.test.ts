@@ -227,19 +227,21 @@ test("among 10,000 definitions those of others are found at once", { timeout: 60
   expect(clock.monotonic() - before).toBeLessThan(1_500); // in SQL each text was compared with each: several seconds
 });
 
-test("groups of two processes that know different sharers of a key come into one shard", async (context) => {
+test("a group of a process that knows other sharers of a key follows one that is just being placed", async (context) => {
   const here = await lab(context);
-  const handles = Array.from({ length: 40 }, (_, n) => asHandle(`sharer-${String(n).padStart(2, "0")}`));
-  const [one, two] = [await here.join(["a"]), await here.join(["a"])];
-  // Chains of three: the first process knows two of them, the second the other two.
-  const chains = Array.from({ length: 12 }, (_, n) => handles.slice(3 * n, 3 * n + 3) as [Handle, Handle, Handle]);
-  const [first, second] = await Promise.all([
-    Promise.all(chains.map(([a, b]) => one.place([[a, b]]))),
-    Promise.all(chains.map(([, b, c]) => two.place([[b, c]]))),
-  ]);
-  const shards = await Promise.all(chains.map((chain) => Promise.all(chain.map((handle) => one.shardOf(handle)))));
-  for (const chain of shards) expect(new Set(chain).size).toBe(1);
-  expect([...first, ...second].flat()).toEqual([]);
+  const [scout, quill] = [asHandle("scout"), asHandle("quill")];
+  const one = await here.join(["a"]);
+  const other = await openConnection({ address: here.address, purpose: "test" }); // places as a process does
+  onTestFinished(() => other.close());
+  await other.query({ text: "BEGIN" });
+  await other.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended('retinue placing retinue', 0))" });
+  await other.query({ text: `INSERT INTO retinue.placement (specialist, shard) VALUES ('scout', ${hashedShard(scout)})` });
+  const placed = one.place([[quill, scout]]);
+  const waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'retinue notices'";
+  await expect.poll(() => here.run(`${waiting} AND datname = current_database()`)).toHaveLength(1);
+  await other.query({ text: "COMMIT" });
+  expect(await placed).toEqual([]);
+  expect(await one.shardOf(quill)).toBe(hashedShard(scout));
 });
 
 test("specialists that share a key are put into one shard, unless both have rows of their own", async (context) => {
