@@ -7,6 +7,7 @@ import type { TableShape } from "../sqlite/row-changes.ts";
 import type { WholeFile } from "../sqlite/whole-file.ts";
 import { placeRow, toJson, upsert } from "./commit-groups.ts";
 import { noteServer } from "./holders.ts";
+import { inSchema } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { ALL_SHARDS, takeShards } from "./ownership.ts";
 import { prepareServer, storeInUse, type PostgresStoreOptions } from "./postgres-store.ts";
@@ -35,7 +36,7 @@ export async function fillServer(options: PostgresStoreOptions, whole: WholeFile
   const { address, clock } = options;
   const { schema } = address;
   const connection = await prepareServer(options, sessionTimes(address.sessionTimeoutMs));
-  const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
+  const q = inSchema(connection, schema);
   try {
     if ((await takeShards(connection, schema, ALL_SHARDS)).length < ALL_SHARDS.length) {
       await connection.close(); // else it would be named among those that have the store

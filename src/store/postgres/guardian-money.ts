@@ -8,6 +8,7 @@ import { Fatal } from "../../core/errors.ts";
 import type { Micros, Money } from "../../core/units.ts";
 import { GUARDIAN, newAccount, SPEND_WINDOWS, spentIn, type Account, type Cap, type SpendRow } from "../../limits/spending.ts";
 import type { OwnMoney, SharedMoney } from "../sqlite/shared-money.ts";
+import { inSchema } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { asOid, SHARD_LOCKS } from "./ownership.ts";
 import { NO_SHARD } from "./row-places.ts";
@@ -146,7 +147,7 @@ export class GuardianMoney implements SharedMoney {
   async #grant(currency: string, purse: Purse, need: Micros): Promise<{ readonly granted: Micros; readonly others: Micros }> {
     const { schema, holder, clock } = this.#options;
     const connection = await this.#connect();
-    const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
+    const q = inSchema(connection, schema);
     const now = clock.now();
     await Promise.all([q("BEGIN"), q("SELECT pg_advisory_xact_lock(hashtextextended('retinue money ' || $1, 0))", [schema])]);
     try {

@@ -3,6 +3,7 @@
  * old rows of the whole server from being removed; where the process goes on, the session is opened again with its next statement.
  */
 import type { Clock, Timer } from "../../core/clock.ts";
+import { Retryable } from "../../core/errors.ts";
 import type { PostgresConnection, PostgresRow, Statement } from "./open-connection.ts";
 import { keepAlive } from "./session-settings.ts";
 
@@ -35,6 +36,7 @@ export class MemberSession implements Pick<PostgresConnection, "query"> {
 
   /** Sends one statement, as a connection does: several that are sent in one turn of the event loop come one after the other. */
   async query(statement: Statement): Promise<readonly PostgresRow[]> {
+    if (this.#closed) throw new Retryable("store_connection_lost", "the session of this process is closed");
     return (await this.#connected()).query(statement);
   }
 

@@ -1,14 +1,20 @@
 /** Stops of a fleet on the server: those kept for stores that are opened later, and the end of the sessions of a process that is silent. */
-import { Retryable } from "../../core/errors.ts";
+import { messageOf, Misconfigured, Retryable } from "../../core/errors.ts";
 import { SECOND } from "../../core/units.ts";
 import type { WriteInFlight } from "../controls.ts";
 import type { FleetProcess } from "./fleet-view.ts";
 import type { Query } from "./in-schema.ts";
 import { openWrites } from "./open-writes.ts";
 import { asOid, LOCKS, SHARD_LOCKS, writerPurpose } from "./ownership.ts";
+import { sqlState } from "./server-errors.ts";
 
 /** The server has this time to end a session. */
 const END_MS = 2 * SECOND;
+
+const RIGHT_MISSING = "42501";
+const END = `SELECT pg_terminate_backend(l.pid, ${END_MS}) AS ended
+  FROM (SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) l
+  JOIN pg_stat_activity a ON a.pid = l.pid WHERE a.application_name = $2`;
 
 /** Stores a stop, for processes that begin later. */
 export async function keepStop(
@@ -24,15 +30,21 @@ export async function keepStop(
 
 /**
  * Ends the sessions by which a process has shards: nothing that it decides from then on can be stored. Resolves when they are ended, with
- * what it had under way. Throws `Retryable` (`process_silent`) if the server does not end one in time.
+ * what it had under way. Throws `Retryable` (`process_silent`) if the server does not end one in time, and `Misconfigured`
+ * (`store_rights_missing`) if they are those of another role.
  */
 export async function endSessions(query: Query, schema: string, { number, name, shards }: FleetProcess): Promise<readonly WriteInFlight[]> {
-  const rows = await query(
-    `SELECT pg_terminate_backend(l.pid, ${END_MS}) AS ended
-      FROM (SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) l
-      JOIN pg_stat_activity a ON a.pid = l.pid WHERE a.application_name = $2`,
-    [schema, `retinue ${writerPurpose(number)}`],
-  );
+  const rows = await query(END, [schema, `retinue ${writerPurpose(number)}`]).catch((error: unknown) => {
+    if (sqlState(error) !== RIGHT_MISSING) throw error;
+    throw new Misconfigured(
+      "store_rights_missing",
+      `${name} does not answer, and its sessions are those of another role: ${messageOf(error)}`,
+      {
+        hint: "give the order as the role of the processes, or let a superuser GRANT pg_signal_backend to yours",
+        cause: error,
+      },
+    );
+  });
   if (rows.some(({ ended }) => ended !== true))
     throw new Retryable("process_silent", `${name} does not answer, and the server has not ended its sessions: it may go on sending`, {
       hint: "give the order again, or end the process",

@@ -172,6 +172,23 @@ test("a session that survives its end is reported, and not taken for ended", asy
   }
 });
 
+test("a role that may not end the sessions of another is told how it may", async (context) => {
+  const here = await lab(context);
+  const one = await here.join(["a"]);
+  await here.take(one, [1]);
+  const { database } = here.address;
+  await here.run(`CREATE ROLE ops LOGIN PASSWORD 'ops'; GRANT CREATE ON DATABASE ${database} TO ops; GRANT USAGE, CREATE ON SCHEMA retinue TO ops;
+    GRANT ALL ON ALL TABLES IN SCHEMA retinue TO ops; GRANT ALL ON ALL SEQUENCES IN SCHEMA retinue TO ops`);
+  const address = parsePostgresAddress(server.address(database, "ops", "ops"), folder(context));
+  const visitor = await here.join(undefined, { address });
+  const [first] = (await visitor.look()).processes;
+  if (first === undefined) throw new Error("nobody is there");
+  await expect(visitor.endSessions(first)).rejects.toMatchObject({
+    code: "store_rights_missing",
+    details: { hint: expect.stringContaining("pg_signal_backend") },
+  });
+});
+
 test("an action with half an emoji in its text is named among the writes under way", async (context) => {
   const here = await lab(context);
   const [one, two] = [await here.join(["a"]), await here.join(["a"])];
@@ -216,19 +233,21 @@ test("a shard with a specialist that not all processes have a definition of belo
   expect((await fresh.undefinedSpecialists(await fresh.look(), 5)).first).toEqual([{ handle: "scout", isDefinedElsewhere: false }]);
 });
 
-test("groups of two processes that know different sharers of a key come into one shard", async (context) => {
+test("a group of a process that knows other sharers of a key follows one that is just being placed", async (context) => {
   const here = await lab(context);
-  const handles = Array.from({ length: 40 }, (_, n) => asHandle(`sharer-${String(n).padStart(2, "0")}`));
-  const [one, two] = [await here.join(["a"]), await here.join(["a"])];
-  // Chains of three: the first process knows two of them, the second the other two.
-  const chains = Array.from({ length: 12 }, (_, n) => handles.slice(3 * n, 3 * n + 3) as [Handle, Handle, Handle]);
-  const [first, second] = await Promise.all([
-    Promise.all(chains.map(([a, b]) => one.place([[a, b]]))),
-    Promise.all(chains.map(([, b, c]) => two.place([[b, c]]))),
-  ]);
-  const shards = await Promise.all(chains.map((chain) => Promise.all(chain.map((handle) => one.shardOf(handle)))));
-  for (const chain of shards) expect(new Set(chain).size).toBe(1);
-  expect([...first, ...second].flatMap(({ apart }) => apart)).toEqual([]);
+  const [scout, quill] = [asHandle("scout"), asHandle("quill")];
+  const one = await here.join(["a"]);
+  const other = await openConnection({ address: here.address, purpose: "test" }); // places as a process does
+  onTestFinished(() => other.close());
+  await other.query({ text: "BEGIN" });
+  await other.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended('retinue placing retinue', 0))" });
+  await other.query({ text: `INSERT INTO retinue.placement (specialist, shard) VALUES ('scout', ${hashedShard(scout)})` });
+  const placed = one.place([[quill, scout]]);
+  const waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'retinue notices'";
+  await expect.poll(() => here.run(`${waiting} AND datname = current_database()`)).toHaveLength(1);
+  await other.query({ text: "COMMIT" });
+  expect((await placed).apart).toEqual([]);
+  expect(await one.shardOf(quill)).toBe(hashedShard(scout));
 });
 
 test("specialists that share a key are put into one shard, unless both have rows of their own", async (context) => {

@@ -52,6 +52,8 @@ test("a session has our settings and name; one that the server refuses is named"
   const connection = await opened(context, { idle_session_timeout: "5000" });
   const text = "SELECT current_setting('idle_session_timeout') AS idle, current_setting('application_name') AS name";
   expect(await connection.query({ text })).toEqual([{ idle: "5s", name: "retinue test" }]);
+  const probes = "SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_user_timeout') AS silent";
+  expect(await connection.query({ text: probes })).toEqual([{ idle: "4", silent: "16000" }]);
   await expect(opened(context, { no_such_setting: "1" })).rejects.toMatchObject({
     code: "store_setting_refused",
     message: expect.stringContaining("no_such_setting"),
