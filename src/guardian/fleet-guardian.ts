@@ -19,7 +19,7 @@ import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
-import { statusOfFleet, type Seen } from "./fleet-status.ts";
+import type { Seen } from "./fleet-status.ts";
 import { movingGuardian } from "./moving-guardian.ts";
 import { joinGuardians, nobodyAtWork } from "./join-guardians.ts";
 import type { OrderResult } from "./wake-waiting.ts";
@@ -56,12 +56,12 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
       launched.roster.definitions.some(({ specialist }) => specialist.handle === handle) ||
       (await fleet.session?.knows(asHandle(handle))) === true,
     async keep(order) {
-      fleet.note(order);
+      fleet.orders.note(order);
       const unreached = await keepOrder(fleet.session, order);
       if (unreached === undefined) return undefined;
       if (order.kind !== "halt") throw unreached;
-      if (order.stop === undefined) fleet.release(order.scope);
-      else fleet.hold({ scope: order.scope, reason: order.stop.reason, since: order.stop.at });
+      if (order.stop === undefined) fleet.orders.release(order.scope);
+      else fleet.orders.hold({ scope: order.scope, reason: order.stop.reason, since: order.stop.at });
       return {
         message: `the halt is not kept: ${unreached.message}`,
         hint: `it holds in process ${process.pid}, which stores it once the server answers; the other processes send nothing until then: give it again as soon as retinue fleet shows them`,
@@ -212,7 +212,7 @@ async function perform(launched: LaunchedFleet, request: JsonObject): Promise<un
   if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);
   const order = orderOf(name, query, launched.runtime.parts.clock.now());
   if (order === undefined) await fleet.settled();
-  else fleet.note(order); // a store that is being opened may have read the stops already
+  else fleet.orders.note(order); // a store that is being opened may have read the stops already
   const caller = { who: textIn(request, "by") ?? "someone", from: request["from"] === "console" ? "console" : "command" } as const;
   return performRequest(
     joinGuardians(

@@ -5,9 +5,7 @@
 import { sleep } from "../core/clock.ts";
 import { isRetinueError, messageOf, type Fatal } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
-import { UnderWay } from "../core/under-way.ts";
 import { SECOND } from "../core/units.ts";
-import type { Stop } from "../limits/verdict.ts";
 import type { FleetProcess, FleetView } from "../store/postgres/fleet-view.ts";
 import { KnownStore } from "../store/postgres/known-store.ts";
 import { Membership } from "../store/postgres/membership.ts";
@@ -21,13 +19,12 @@ import { FirstProcess } from "./first-process.ts";
 import { FleetLog } from "./fleet-log.ts";
 import type { FleetOptions, Part } from "./fleet-options.ts";
 import { Giving } from "./giving.ts";
-import { runtimeOptions, SALT_LENGTH } from "./launch.ts";
+import { SALT_LENGTH } from "./launch.ts";
 import { hearSilent, sayHello } from "./hello.ts";
-import { OrdersMeanwhile, type StopOrder } from "./orders-meanwhile.ts";
-import { createRuntime } from "./runtime.ts";
+import { makePart } from "./make-part.ts";
+import { OrdersMeanwhile } from "./orders-meanwhile.ts";
 import { SharedKeys } from "./shared-keys.ts";
 import { Settling } from "./settling.ts";
-import { SilentProcesses } from "./silent-processes.ts";
 import { Takers } from "./takers.ts";
 import { tellOfPast } from "./tell-of-past.ts";
 
@@ -38,8 +35,6 @@ const AGAIN_MS = SECOND;
 const UNSETTLED_MS = SECOND / 4;
 /** A look at all locks, although no session has come or gone. */
 const LOOKED_ANYWAY_MS = 10 * SECOND;
-
-const NOTHING: Recovered = { events: 0, doubts: 0, attempts: 0 };
 
 export class Fleet {
   readonly #with: FleetOptions;
@@ -55,7 +50,7 @@ export class Fleet {
   /** The last look found nothing to give or to take. */
   #isAtRest = false;
   readonly #takers = new Takers();
-  readonly #meanwhile = new OrdersMeanwhile();
+  readonly orders = new OrdersMeanwhile();
   /** The part whose work begins now. */
   #beginning: Part | undefined;
   readonly #settling: Settling;
@@ -70,8 +65,6 @@ export class Fleet {
   #loop: Promise<void> | undefined;
   #isDraining = false;
   #isSessionLost = false;
-  /** Halts that a lost store could not keep. */
-  #unkept: readonly Stop[] = [];
 
   constructor(options: FleetOptions) {
     this.#with = options;
@@ -93,21 +86,6 @@ export class Fleet {
   /** Those that work, begin or end: an order that stops work concerns all of them. */
   get allParts(): readonly Part[] {
     return [...this.#parts, ...(this.#beginning === undefined ? [] : [this.#beginning])];
-  }
-
-  /** An order that a store must obey that is being opened. */
-  note(order: StopOrder): void {
-    this.#meanwhile.note(order);
-  }
-
-  /** Keeps a halt in memory, because the server does not answer. It is stored before this process takes anything. */
-  hold(halt: Stop): void {
-    this.#unkept = [...this.#unkept.filter(({ scope }) => scope !== halt.scope), halt];
-  }
-
-  /** Forgets such a halt. */
-  release(scope: string): void {
-    this.#unkept = this.#unkept.filter((halt) => halt.scope !== scope);
   }
 
   get view(): FleetView {
@@ -136,11 +114,6 @@ export class Fleet {
   /** This process, as last seen. */
   get own(): FleetProcess | undefined {
     return this.#view.processes.find(({ number }) => number === this.#membership?.number);
-  }
-
-  /** Halts that no store keeps yet. */
-  get unkept(): readonly Stop[] {
-    return this.#unkept;
   }
 
   /** The other living processes, as last seen. */
@@ -172,7 +145,7 @@ export class Fleet {
     await this.join();
     const recovered = await this.#lookAndTell();
     this.#loop = this.#keepLooking();
-    return recovered ?? NOTHING;
+    return recovered ?? { events: 0, doubts: 0, attempts: 0 };
   }
 
   /** Reads who lives, now. */
@@ -347,18 +320,16 @@ export class Fleet {
       return await opening;
     } finally {
       this.#opening = undefined;
-      this.#meanwhile.end();
+      this.orders.end();
     }
   }
 
   async #open(membership: Membership, shards: readonly number[]): Promise<Recovered | undefined> {
-    const { planned, options, wall, address, common, perRuntime, specialists, onPart } = this.#with;
+    const { planned, options, wall, address, specialists, onPart } = this.#with;
     const { clock, random } = options;
-    for (const { scope, reason, since } of this.#unkept) await membership.keepStop("halt", scope, reason, since);
-    this.#unkept = [];
     let lost: Fatal | undefined;
     let part: Part | undefined;
-    this.#meanwhile.begin();
+    await this.orders.begin(membership);
     const held = await openShards({
       address,
       shards,
@@ -379,27 +350,19 @@ export class Fleet {
     if (held === undefined) return undefined;
     this.#sharedKeys.applyTo(held);
     try {
-      const silent = new SilentProcesses(clock, held.lostBy, membership.number);
-      const [handlers, requests] = [new UnderWay(clock), new UnderWay(clock)];
-      const usual = await runtimeOptions(planned, options, common, held.store);
-      const runtime = createRuntime({
-        ...usual,
-        transport: (request) => requests.follow(usual.transport(request)),
-        underWay: handlers,
+      part = await makePart(held, this.#with, {
+        process: membership.number,
+        specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
+        log: this.#log.ofStore(),
         onKeyReplaced: () => {
           this.#areKeysPlaced = false;
           this.#wake.abort();
         },
-        ...perRuntime,
-        log: this.#log.ofStore(),
-        sentElsewhereUntil: () => silent.maySendUntil,
-        specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
       });
-      part = { ...held, runtime, handlers, requests, startedAt: clock.now(), silent };
       await onPart(part);
       this.#beginning = part;
-      await this.#meanwhile.applyTo(held.store, (handle) => held.has(handle));
-      const recovered = await runtime.start();
+      await this.orders.applyTo(held.store, (handle) => held.has(handle));
+      const recovered = await part.runtime.start();
       if (lost !== undefined) throw lost;
       this.#parts.add(part);
       void tellOfPast(held.past, clock, options.log);
@@ -428,7 +391,7 @@ export class Fleet {
     } catch (error) {
       if (!isRetinueError(error)) log.error("a store could not be closed", { message: messageOf(error) });
     } finally {
-      this.#unkept = [...this.#unkept, ...part.runtime.parts.unkeptHalts.all()];
+      this.orders.hold(...part.runtime.parts.unkeptHalts.all());
       this.#parts.delete(part);
       this.#ending.delete(part);
       this.#wake.abort();

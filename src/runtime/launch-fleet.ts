@@ -178,7 +178,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
         },
       },
       coverage: { of: (handle) => partsOf(handle)?.coverage.of(asHandle(handle)) ?? { state: "unknown" } },
-      unkeptHalts: { all: () => [...fleet.unkept, ...fleet.parts.flatMap(({ runtime }) => runtime.parts.unkeptHalts.all())] },
+      unkeptHalts: { all: () => [...fleet.orders.unkept, ...fleet.parts.flatMap(({ runtime }) => runtime.parts.unkeptHalts.all())] },
       store: {
         networkState: async () => this.#joined().networkState(),
         saveNetworkState: async (change, now) => this.#joined().saveNetworkState(change, now),

@@ -1,9 +1,10 @@
 /**
- * Orders that are given while a store is being opened, which may have read the stops of before: they are carried out on it before its work
- * begins. Until then nobody can ask the store itself.
+ * Stops that no store has yet: those that are given while one is being opened, which may have read the stops of before, and halts that the
+ * server could not keep. They hold for the store before its work begins. Until then nobody can ask the store itself.
  */
 import { asHandle, type Handle } from "../core/ids.ts";
-import { EVERYONE } from "../limits/verdict.ts";
+import { EVERYONE, type Stop } from "../limits/verdict.ts";
+import type { Membership } from "../store/postgres/membership.ts";
 import type { Store } from "../store/store.ts";
 
 export interface StopOrder {
@@ -16,21 +17,41 @@ export interface StopOrder {
 
 export class OrdersMeanwhile {
   #given: StopOrder[] | undefined;
+  #unkept: readonly Stop[] = [];
 
-  /** From now on orders are kept. */
-  begin(): void {
+  /** Halts that no store keeps yet. */
+  get unkept(): readonly Stop[] {
+    return this.#unkept;
+  }
+
+  /** Keeps halts in memory, because the server does not answer. They are stored before this process takes anything. */
+  hold(...halts: readonly Stop[]): void {
+    const scopes = halts.map(({ scope }) => scope);
+    this.#unkept = [...this.#unkept.filter(({ scope }) => !scopes.includes(scope)), ...halts];
+  }
+
+  /** Forgets such a halt. */
+  release(scope: string): void {
+    this.#unkept = this.#unkept.filter((halt) => halt.scope !== scope);
+  }
+
+  /** Stores the halts of before. From now on orders are kept. */
+  async begin(membership: Pick<Membership, "keepStop">): Promise<void> {
     this.#given = [];
+    for (const { scope, reason, since } of this.#unkept) await membership.keepStop("halt", scope, reason, since);
+    this.#unkept = [];
   }
 
   end(): void {
     this.#given = undefined;
   }
 
+  /** Takes an order that a store must obey that is being opened. */
   note(order: StopOrder): void {
     this.#given?.push(order);
   }
 
-  /** Carries out those that concern the store, also those that come meanwhile. Nothing is kept any longer once it resolves. */
+  /** Carries out those that concern the store, also those that come meanwhile. No order is kept any longer once it resolves. */
   async applyTo(store: Pick<Store, "stop" | "lift">, has: (specialist: Handle) => boolean): Promise<void> {
     for (let order = this.#given?.shift(); order !== undefined; order = this.#given?.shift()) {
       const { kind, scope, stop } = order;

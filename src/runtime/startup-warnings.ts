@@ -2,7 +2,6 @@
 import type { Logger } from "../core/log.ts";
 import type { Handle } from "../core/ids.ts";
 import { TIMED } from "../outbox/intent.ts";
-import { SECOND, showDuration } from "../core/units.ts";
 import type { Store } from "../store/store.ts";
 
 /** Jobs counted for one specialist. */

@@ -24,10 +24,9 @@ export interface Recovered {
 }
 
 /**
- * Everything that is kept. An implementation appends facts in groups, and answers from memory; a group is a constant number of
- * statements. Several processes on one store would need three things that one process does not have: a fence, so that a process that
- * lost a specialist writes nothing more for it (every fact names its specialist); shards, so that a start loads the specialists of
- * one process and not all; and a mailbox, to which any process appends deliveries and orders for a specialist that another one owns.
+ * Everything that is kept, of all specialists or of some. An implementation appends facts in groups, and answers from memory; a group is a
+ * constant number of statements. Every fact names its specialist, so that several processes can share a server: a store there has the
+ * specialists of its shards, and writes nothing more for those that it lost (`store/postgres/ownership.ts`).
  */
 export interface Store
   extends

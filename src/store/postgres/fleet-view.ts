@@ -1,5 +1,4 @@
 /** The processes of a fleet as the server sees them: who lives, who has which shards, and what each can run. */
-import type { Handle } from "../../core/ids.ts";
 import type { Query } from "./in-schema.ts";
 import { ALL_SHARDS, asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS } from "./ownership.ts";
 import { SERVER_NOW } from "./server-time.ts";

@@ -61,7 +61,6 @@ export class Membership {
   readonly #query: Query;
   readonly #schema: string;
   readonly #channel: string;
-  #own: ReadonlySet<Handle>;
   #sessions: string | undefined;
 
   private constructor(options: MembershipOptions, { known, number, presence }: Parts) {
@@ -73,7 +72,6 @@ export class Membership {
     this.#presence = presence;
     this.#schema = schema;
     this.#channel = `retinue ${schema}`;
-    this.#own = new Set(handles);
     this.number = number;
     const connect = (purpose: string): Promise<PostgresConnection> => openConnection({ address, purpose, settings: livingSettings(times) });
     this.#session = new MemberSession({
@@ -174,7 +172,6 @@ export class Membership {
 
   /** The specialists of this process from now on. */
   async canRun(handles: readonly Handle[]): Promise<void> {
-    this.#own = new Set(handles);
     await this.#query("UPDATE @.process SET handles = $1 WHERE number = $2", [handles, this.number]);
   }
 

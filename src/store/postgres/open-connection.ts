@@ -6,7 +6,7 @@ import { systemClock, type Clock } from "../../core/clock.ts";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import { loadPeer, type Peer } from "../../core/peer.ts";
 import { SECOND } from "../../core/units.ts";
-import { connectFailure, connectionLost, isConnectionLost, statementFailure } from "./server-errors.ts";
+import { connectFailure, connectionLost, isConnectionLost, sqlState, statementFailure, timeoutTooShort } from "./server-errors.ts";
 import { sessionSettings, sessionTimes } from "./session-settings.ts";
 
 export type PostgresRow = Readonly<Record<string, unknown>>;
@@ -47,6 +47,13 @@ export interface ConnectionOptions {
 
 const PG: Peer = { name: "pg", version: "8.23.1" };
 const CONNECT_TIMEOUT_MS = 10 * SECOND;
+/**
+ * Timeouts that a person may have set for a role or a database, for other programs: a commit, a wait for a lock or a long read of ours would
+ * end the store. The server ends silent sessions by timeouts of our own. PostgreSQL 17 brought the last one.
+ */
+const UNLIMITED = { statement_timeout: "0", lock_timeout: "0", transaction_timeout: "0" };
+/** A statement that was cancelled, for example by `statement_timeout`. */
+const CANCELLED = "57014";
 const CLOSE_MS = 2 * SECOND;
 const KEEPALIVE_MS = 10 * SECOND;
 /** Type numbers of the server. */
@@ -71,15 +78,17 @@ export async function openConnection(options: ConnectionOptions): Promise<Postgr
     throw connectFailure(address, error);
   }
   const ours = { client_encoding: "UTF8", search_path: address.schema, timezone: "UTC", datestyle: "ISO" };
-  const all = { ...ours, ...sessionSettings(sessionTimes(address.sessionTimeoutMs)), ...settings };
+  const all = { ...UNLIMITED, ...ours, ...sessionSettings(sessionTimes(address.sessionTimeoutMs)), ...settings };
   try {
     await session.query({
-      text: "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)",
+      text: `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)
+        WHERE name <> 'transaction_timeout' OR current_setting('server_version_num')::integer >= 170000`,
       values: [Object.keys(all), Object.values(all)],
     });
   } catch (error) {
     await session.close();
     if (isConnectionLost(error)) throw error;
+    if (sqlState(error) === CANCELLED) throw timeoutTooShort(address, error);
     throw new Misconfigured("store_setting_refused", `${placeOf(address)} refuses a setting of our session: ${messageOf(error)}`, {
       hint: "connect to PostgreSQL itself, as a user who may set it",
       cause: error,

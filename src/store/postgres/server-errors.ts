@@ -4,7 +4,7 @@ import { isRetinueError, Fatal, messageOf, Misconfigured, type RetinueError, Ret
 
 /** Codes of PostgreSQL (SQLSTATE) with which the server ends a session: shutdowns, `pg_terminate_backend`, timeouts of idle sessions. */
 const ENDED = /^(?:08|57P0[1-5]|25P0[34])/;
-/** The statement may succeed on a retry: a deadlock, a conflict, a wait for a lock or a `statement_timeout`. */
+/** The statement may succeed on a retry: a deadlock, a conflict, a wait for a lock, or one that somebody cancelled. */
 const TRANSIENT = /^(?:40|55P03|57014)/;
 /** Disk full, out of memory, a limit of the server, a transaction that is read-only. */
 const UNWRITABLE = /^(?:53|25006|58030)/;
@@ -84,6 +84,16 @@ export function rightsMissing(
   return new Misconfigured("store_rights_missing", `${JSON.stringify(address.user)} lacks a right on ${placeOf(address)}: ${reason}`, {
     hint: `as the owner of the database: ${grant ?? `GRANT CONNECT, CREATE ON DATABASE ${quoted(address.database)} TO ${quoted(address.user)}`}`,
     ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** The server cancels each statement before a session of ours has said that it sets no limit. */
+export function timeoutTooShort(address: PostgresAddress, cause: unknown): Misconfigured {
+  const [user, database] = [quoted(address.user), quoted(address.database)];
+  return new Misconfigured("store_setting_refused", `${placeOf(address)} cancels each statement: its statement_timeout is too short`, {
+    expected: "the time of one statement, from which on our sessions set no limit",
+    hint: `ALTER ROLE ${user} RESET statement_timeout, or ALTER DATABASE ${database} RESET statement_timeout`,
+    cause,
   });
 }
 

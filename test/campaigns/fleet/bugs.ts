@@ -41,7 +41,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a process that is stopped is taken for gone",
-    file: "src/runtime/fleet.ts",
+    file: "src/runtime/make-part.ts",
     from: "sentElsewhereUntil: () => silent.maySendUntil,",
     to: "sentElsewhereUntil: () => Number.NEGATIVE_INFINITY,",
     tests: "test/runtime/stopped-sender.test.ts",
@@ -72,6 +72,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: "src/runtime/orders-meanwhile.ts",
     from: "this.#given?.push(order);",
     to: "void order;",
-    tests: "test/guardian/stops-while-moving.test.ts",
+    tests: "test/guardian/moving-guardian.test.ts",
   },
 ];

@@ -7,7 +7,6 @@ import { seededRandom } from "../../../src/core/random.ts";
 import { DEFAULT_FLOORS } from "../../../src/limits/lanes.ts";
 import { INTENTS_OF_RUN } from "../../../src/live/facts.ts";
 import { Membership, type MembershipOptions } from "../../../src/store/postgres/membership.ts";
-import { ALL_SHARDS } from "../../../src/store/postgres/ownership.ts";
 import { openConnection } from "../../../src/store/postgres/open-connection.ts";
 import { openShards } from "../../../src/store/postgres/postgres-store.ts";
 import { hashedShard } from "../../../src/store/postgres/shard-map.ts";

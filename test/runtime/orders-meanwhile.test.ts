@@ -1,0 +1,69 @@
+/** Stops that no store has yet: given while one is being opened, in their order, for those that it concerns, also while they are carried out. */
+import { expect, test } from "vitest";
+import { OrdersMeanwhile, type StopOrder } from "../../src/runtime/orders-meanwhile.ts";
+import type { Store } from "../../src/store/store.ts";
+
+const halt = (scope: string): StopOrder => ({ kind: "halt", scope, stop: { reason: `of ${scope}`, at: 1 } });
+const server = (kept: string[] = []) => ({ keepStop: async (kind: string, scope: string) => void kept.push(`${kind} ${scope}`) });
+
+/** A store that tells what it was ordered. */
+function noted(during: () => void = () => undefined) {
+  const given: string[] = [];
+  const store: Pick<Store, "stop" | "lift"> = {
+    stop: async (kind, scope, reason, at) => {
+      given.push(`${kind} ${scope}: ${reason} at ${at}`);
+      during();
+    },
+    lift: async (kind, scope) => {
+      given.push(`no ${kind} ${scope}`);
+      return true;
+    },
+  };
+  return { store, given };
+}
+
+test("orders are carried out in their order, those of other stores left out", async () => {
+  const orders = new OrdersMeanwhile();
+  await orders.begin(server());
+  for (const order of [halt("*"), halt("scout"), halt("elsewhere"), { kind: "halt", scope: "*" } as const]) orders.note(order);
+  const { store, given } = noted();
+  await orders.applyTo(store, (handle) => handle === "scout");
+  expect(given).toEqual(["halt *: of * at 1", "halt scout: of scout at 1", "no halt *"]);
+});
+
+test("an order that comes while others are carried out is carried out too, and one that comes later is the store's own", async () => {
+  const orders = new OrdersMeanwhile();
+  await orders.begin(server());
+  orders.note(halt("a"));
+  let times = 0;
+  const { store, given } = noted(() => times++ === 0 && orders.note(halt("b")));
+  await orders.applyTo(store, () => true);
+  orders.note(halt("c"));
+  await orders.applyTo(store, () => true);
+  expect(given).toEqual(["halt a: of a at 1", "halt b: of b at 1"]);
+});
+
+test("no order is kept while nothing is being opened, nor for the next opening after one that failed", async () => {
+  const orders = new OrdersMeanwhile();
+  orders.note(halt("early"));
+  await orders.begin(server());
+  orders.note(halt("failed"));
+  orders.end();
+  await orders.begin(server());
+  const { store, given } = noted();
+  await orders.applyTo(store, () => true);
+  expect(given).toEqual([]);
+});
+
+test("a halt that the server could not keep is stored before anything is opened, once, unless it was lifted", async () => {
+  const orders = new OrdersMeanwhile();
+  const stop = (scope: string, reason: string) => ({ scope, reason, since: 1 });
+  orders.hold(stop("*", "first"), stop("scout", "x"));
+  orders.hold(stop("*", "second"));
+  orders.release("scout");
+  expect(orders.unkept).toEqual([stop("*", "second")]);
+  const kept: string[] = [];
+  await orders.begin(server(kept));
+  await orders.begin(server(kept));
+  expect([kept, orders.unkept]).toEqual([["halt *"], []]);
+});
