@@ -64,7 +64,7 @@ export class Membership {
   #sessions: string | undefined;
 
   private constructor(options: MembershipOptions, { known, number, presence }: Parts) {
-    const { address, clock, answer, handles = [], newSalt, onLost } = options;
+    const { address, clock, answer, newSalt, onLost } = options;
     const { schema } = address;
     const times = sessionTimes(address.sessionTimeoutMs);
     this.#options = options;
