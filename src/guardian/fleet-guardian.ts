@@ -23,7 +23,15 @@ import type { Seen } from "./fleet-status.ts";
 import { movingGuardian } from "./moving-guardian.ts";
 import { joinGuardians, nobodyAtWork } from "./join-guardians.ts";
 import type { OrderResult } from "./wake-waiting.ts";
-import { describeError, errorFrom, isRequestName, performRequest, remoteGuardian } from "./remote-guardian.ts";
+import {
+  describeError,
+  errorFrom,
+  isQuestion,
+  isRequestName,
+  performRequest,
+  remoteGuardian,
+  type RequestName,
+} from "./remote-guardian.ts";
 
 /** Time for another process to answer; an order that stops work has less, and then ends its sessions. */
 const ANSWER_MS = 10 * SECOND;
@@ -148,7 +156,7 @@ function othersOf(membership: Membership, processes: readonly FleetProcess[], ca
 async function ask(
   membership: Membership,
   process: FleetProcess,
-  { name, query, caller: { who, from } }: { readonly name: string; readonly query: object; readonly caller: Caller },
+  { name, query, caller: { who, from } }: { readonly name: RequestName; readonly query: object; readonly caller: Caller },
 ): Promise<unknown> {
   const isStop = STOPS.has(name);
   try {
@@ -156,10 +164,21 @@ async function ask(
       await membership.ask(process, JSON.stringify({ do: name, with: query, by: who, from }), isStop ? STOP_MS : ANSWER_MS),
     );
   } catch (error) {
-    if (!isStop || !isRetinueError(error) || error.code !== "process_silent") throw error;
+    if (!isRetinueError(error) || error.code !== "process_silent") throw error;
+    if (isQuestion(name)) throw await unanswered(membership, process);
+    if (!isStop) throw error;
     const inFlight = await membership.endSessions(process);
     return { message: `${process.name} did not answer: its sessions are ended, so that it begins nothing more`, inFlight };
   }
+}
+
+/** The error of a question, by whether its process still lives. */
+async function unanswered(membership: Membership, { number, name }: FleetProcess): Promise<RetinueError> {
+  const { processes } = await membership.look();
+  if (processes.every((one) => one.number !== number)) return new Refused("nothing_found", `${name} is gone`);
+  return new Retryable("process_silent", `${name} has not answered within ${ANSWER_MS / SECOND} s`, {
+    hint: "retinue fleet shows if it still works; a process that is stopped loses its specialists to the others",
+  });
 }
 
 /** Asks a process to give its specialists to the others, of which there may be none. */

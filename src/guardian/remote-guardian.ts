@@ -18,33 +18,38 @@ import type { Guardian } from "./guardian.ts";
 export type RequestName = keyof Guardian;
 
 /** Each question and order of the Guardian: a command that is missing here does not compile. */
-const REQUESTS: { readonly [name in RequestName]: true } = {
-  status: true,
-  log: true,
-  orders: true,
-  events: true,
-  jobs: true,
-  usage: true,
-  inbox: true,
-  deliveries: true,
-  recording: true,
-  delivery: true,
-  why: true,
-  approve: true,
-  reject: true,
-  pause: true,
-  resume: true,
-  halt: true,
-  lift: true,
-  unfreeze: true,
-  retry: true,
-  settle: true,
-  call: true,
-  backup: true,
+const REQUESTS: { readonly [name in RequestName]: "question" | "order" } = {
+  status: "question",
+  log: "question",
+  orders: "question",
+  events: "question",
+  jobs: "question",
+  usage: "question",
+  inbox: "question",
+  deliveries: "question",
+  recording: "question",
+  delivery: "question",
+  why: "question",
+  approve: "order",
+  reject: "order",
+  pause: "order",
+  resume: "order",
+  halt: "order",
+  lift: "order",
+  unfreeze: "order",
+  retry: "order",
+  settle: "order",
+  call: "order",
+  backup: "order",
 };
 
 export function isRequestName(name: string): name is RequestName {
   return Object.hasOwn(REQUESTS, name);
+}
+
+/** True for a request that changes nothing. */
+export function isQuestion(name: RequestName): boolean {
+  return REQUESTS[name] === "question";
 }
 
 /** Both ends use one protocol: messages have the shape that was sent. */

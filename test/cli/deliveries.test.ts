@@ -52,13 +52,14 @@ test("lists what nobody handled or understood, newest last, and pages back", asy
   ]);
   expect(rows[0]).toContain("nothing handles its kind");
   expect(rows[2]).toContain("not understood: expected");
-  const seqs = async (...args: string[]) => {
+  const seqs = async (...args: string[]): Promise<readonly [readonly number[], number | undefined]> => {
     const said = parseJson((await ask([...args, "--json"])).stdout) as { entries: { seq: number }[]; next?: number };
     return [said.entries.map(({ seq }) => seq), said.next];
   };
   expect(await seqs("--as", "scout")).toEqual([[4, 1], undefined]);
-  expect(await seqs("--kind", "post.pinned", "--lines", "1")).toEqual([[3], 3]);
-  expect(await seqs("--kind", "post.pinned", "--before", "3")).toEqual([[1], undefined]);
+  const [newest, next] = await seqs("--kind", "post.pinned", "--lines", "1");
+  expect(newest).toEqual([3]);
+  expect(await seqs("--kind", "post.pinned", "--before", `${next}`)).toEqual([[1], undefined]);
 });
 
 test("shows what came with one", async (context) => {

@@ -108,7 +108,9 @@ test("status, why and fleet say which process has what, and which does not answe
   for (const text of ["one", "two", "three"]) await lab.answered(await lab.news(text));
 
   const fleet = await json("fleet");
-  const names: readonly string[] = fleet.processes.map(({ name }: { readonly name: string }) => name);
+  // They began together: either may have joined first.
+  const named = ({ pid }: { readonly pid: number }): { readonly name: string; readonly handles: readonly string[] } =>
+    fleet.processes.find(({ name }: { readonly name: string }) => name.endsWith(`:${pid}`));
   const status = await json("status");
   expect(status.processes).toMatchObject(
     fleet.processes.map(
@@ -142,12 +144,11 @@ test("status, why and fleet say which process has what, and which does not answe
   two.kill("SIGSTOP");
   const silent = (await lab.ask("fleet")).stdout;
   const rowOf = (text: string, name: string | undefined): string => text.split("\n").find((line) => line.startsWith(name ?? "-")) ?? "";
-  expect(rowOf(silent, names[0])).toContain("answers");
-  expect(rowOf(silent, names[1])).toContain("silent");
+  expect(rowOf(silent, named(one).name)).toContain("answers");
+  expect(rowOf(silent, named(two).name)).toContain("silent");
   const half = await json("status");
-  expect(half.unseen).toBe(
-    `${names[1]} has not answered within 10 s; it has ${fleet.processes[1].handles.length} specialists: ${fleet.processes[1].handles.join(", ")}`,
-  );
+  const { name, handles } = named(two);
+  expect(half.unseen).toBe(`${name} has not answered within 10 s; it has ${handles.length} specialists: ${handles.join(", ")}`);
   two.kill("SIGCONT");
   for (const process of [one, two]) process.kill("SIGTERM");
   for (const process of [one, two]) expect((await process.ended).code).toBe(0);

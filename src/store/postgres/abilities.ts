@@ -39,7 +39,7 @@ const UNDEFINED = `WITH owner AS (SELECT * FROM unnest($1::int[], $2::bigint[]) 
     WHERE p.number = ANY($3::bigint[]) GROUP BY h)
   SELECT s.handle, a.numbers IS NOT NULL AS elsewhere, count(*) OVER () AS total
     FROM @.specialist s JOIN owner o ON o.shard = s.shard LEFT JOIN able a ON a.h = s.handle
-    WHERE a.numbers IS NULL OR NOT o.number = ANY(a.numbers) ORDER BY 1 LIMIT $4`;
+    WHERE a.numbers IS NULL OR NOT o.number = ANY(a.numbers) ORDER BY 1 LIMIT 0 + $4`;
 
 export interface Owner {
   readonly number: number;

@@ -110,7 +110,7 @@ export async function registerHolder(connection: PostgresConnection, { schema, g
 /** From here on the rows of these shards belong to this server's history. */
 export async function noteServer(connection: PostgresConnection, schema: string, shards: readonly number[]): Promise<void> {
   await connection.query({
-    text: `UPDATE ${schema}.shard SET server = ${serverName(schema)} WHERE shard = ANY($1::int[])`,
+    text: `WITH now AS (SELECT ${serverName(schema)} AS server) UPDATE ${schema}.shard SET server = (SELECT server FROM now) WHERE shard = ANY($1::int[])`,
     values: [shards],
   });
 }
