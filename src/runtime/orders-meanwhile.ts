@@ -38,8 +38,9 @@ export class OrdersMeanwhile {
   /** Stores the halts of before. From now on orders are kept. */
   async begin(membership: Pick<Membership, "keepStop">): Promise<void> {
     this.#given = [];
-    for (const { scope, reason, since } of this.#unkept) await membership.keepStop("halt", scope, reason, since);
-    this.#unkept = [];
+    const held = this.#unkept;
+    for (const { scope, reason, since } of held) await membership.keepStop("halt", scope, reason, since);
+    this.#unkept = this.#unkept.filter((halt) => !held.includes(halt));
   }
 
   end(): void {
