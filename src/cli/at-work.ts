@@ -11,7 +11,7 @@ export interface AtWork extends LaunchPlan, Life {
   /** True if unsigned deliveries are accepted, as hints. */
   readonly isUnsigned: () => boolean;
   readonly guardianOf: (caller: Caller) => Guardian;
-  /** Those in force at the start. */
+  /** The halts in force at the start. */
   readonly halts: () => Promise<readonly Stop[]>;
   /** The specialists that run here. */
   readonly shown: () => Promise<readonly SpecialistShown[]>;

@@ -1,13 +1,9 @@
 /** Asks all processes of a fleet if they work, at once and for a short time. */
 import { isRetinueError } from "../core/errors.ts";
 import { isObject, parseJson } from "../core/json.ts";
-import { SECOND } from "../core/units.ts";
-import { HELLO } from "../runtime/hello.ts";
+import { HELLO, HELLO_MS } from "../runtime/hello.ts";
 import type { FleetProcess } from "../store/postgres/fleet-view.ts";
 import type { Membership } from "../store/postgres/membership.ts";
-
-/** Time for the answer: a process that works takes milliseconds. */
-export const HELLO_MS = SECOND;
 
 export interface Heard {
   readonly answers: boolean;

@@ -42,7 +42,7 @@ export function positionAt(time: number): number {
   return time * PER_MS;
 }
 
-/** What lies below the entries that a page is cut from: nothing; something; or only what is not later than a time. */
+/** The entries that are left below those that a page is cut from: none; some; or only some that are not later than a time. */
 export type Below = "nothing" | "some" | { readonly downTo: number };
 
 /** Cuts a page from all entries from its beginning on, newest first. */

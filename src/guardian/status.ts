@@ -120,7 +120,7 @@ export interface Snapshot extends AllFailing {
   readonly running: { readonly pid: number; readonly since: number; readonly baseUrl: string; readonly set: "a" | "b" } | undefined;
   /** The processes of a fleet, the oldest first; absent where one process has the store. */
   readonly processes?: readonly ProcessShown[];
-  /** Those of them that did not answer, with what they have: nothing of it is shown. */
+  /** The processes that did not answer, with their specialists, of which nothing is shown. */
   readonly unseen?: string;
   /** Set if the running process can no longer write its store: it sends nothing until it is restarted. */
   readonly storeLost?: { readonly message: string };

@@ -87,7 +87,7 @@ export function aimOf({ share, before, owned, free, fewest, uneven }: Standing):
   };
 }
 
-/** Those that must be given, and the smallest holdings that with them have at least that many shards too many; the rest is taken again. */
+/** The holdings that must be given, and the smallest ones that with them have at least that many shards too many; the rest is taken again. */
 export function chooseToGive<Held extends { readonly shards: readonly number[] }>(
   held: readonly Held[],
   excess: number,

@@ -9,6 +9,11 @@ import type { Runtime } from "./runtime.ts";
 /** Beyond it a person is told. */
 export const CLOCKS_APART_MS = 2 * SECOND;
 
+/** Says how far a clock is from another, and on which side. */
+export function apartText(aheadMs: number): string {
+  return `${showDuration(Math.round(Math.abs(aheadMs)))} ${aheadMs > 0 ? "ahead of" : "behind"}`;
+}
+
 /** The same line of several stores is one if they log it within this time. */
 const ONE_LINE_MS = 2 * SECOND;
 /** Lines of which the time is known. */
@@ -30,16 +35,8 @@ export class FleetLog {
 
   clocksApart(aheadMs: number): void {
     if (Math.abs(aheadMs) <= CLOCKS_APART_MS) return;
-    const by = `${showDuration(Math.round(Math.abs(aheadMs)))} ${aheadMs > 0 ? "ahead of" : "behind"}`;
-    this.#log.warn(`the clock of this machine is ${by} the server's`, {
+    this.#log.warn(`the clock of this machine is ${apartText(aheadMs)} the server's`, {
       hint: "everything is dated by the server's clock; set this machine's by NTP",
-    });
-  }
-
-  keyApart(handle: Handle): void {
-    this.#log.error("it shares its key with a specialist in another shard, so it does not run", {
-      handle,
-      hint: "give it a key of its own",
     });
   }
 

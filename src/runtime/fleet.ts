@@ -83,7 +83,7 @@ export class Fleet {
     return [...this.#parts].filter((part) => !this.#ending.has(part));
   }
 
-  /** Those that work, begin or end: an order that stops work concerns all of them. */
+  /** The parts that work, begin or end: an order that stops work concerns all of them. */
   get allParts(): readonly Part[] {
     return [...this.#parts, ...(this.#beginning === undefined ? [] : [this.#beginning])];
   }

@@ -5,13 +5,15 @@ import type { Membership } from "../store/postgres/membership.ts";
 import type { SilentProcesses } from "./silent-processes.ts";
 
 export const HELLO = JSON.stringify({ do: "hello" });
+/** Time for the answer: a process that works takes milliseconds. */
+export const HELLO_MS = SECOND;
 
 export type Asking = Pick<Membership, "ask">;
 
 /** Asks a living process if it works. One that does not answer is asked again at a later look. */
 export function sayHello(membership: Asking, living: readonly FleetProcess[], number: number, answered: () => void): void {
   const process = living.find((one) => one.number === number);
-  if (process !== undefined) membership.ask(process, HELLO, SECOND).then(answered, () => undefined);
+  if (process !== undefined) membership.ask(process, HELLO, HELLO_MS).then(answered, () => undefined);
 }
 
 /** A process that is gone, or answers, sends nothing more of what it has lost. */

@@ -38,7 +38,7 @@ import type { SeenRuntime } from "./seen-runtime.ts";
 export interface LaunchedFleet extends LaunchPlan, Life {
   readonly fleet: Fleet;
   readonly runtime: FleetRuntime;
-  /** Those in force when the process joined. */
+  /** The halts in force when the process joined. */
   readonly halts: () => readonly Stop[];
 }
 

@@ -1,17 +1,10 @@
 /** All processes are asked at once if they work: one that is silent costs the bound once, and is shown as silent. */
 import { expect, test } from "vitest";
 import { Fatal, Retryable } from "../../src/core/errors.ts";
-import { askProcesses, HELLO_MS } from "../../src/guardian/ask-processes.ts";
+import { askProcesses } from "../../src/guardian/ask-processes.ts";
+import { HELLO_MS } from "../../src/runtime/hello.ts";
 import type { FleetProcess } from "../../src/store/postgres/fleet-view.ts";
-
-const process = (number: number): FleetProcess => ({
-  number,
-  name: `web:${number}`,
-  version: "0.1.0",
-  startedAt: 0,
-  draining: false,
-  shards: [],
-});
+import { fleetProcess as process } from "../harness/fleet-process.ts";
 
 test("one that answers says its clock, an older version does not, and one that is stopped is silent", async () => {
   const asked: number[] = [];

@@ -5,7 +5,7 @@ import { createLogger, type LogLine } from "../../src/core/log.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { FleetLog } from "../../src/runtime/fleet-log.ts";
-import type { FleetProcess } from "../../src/store/postgres/fleet-view.ts";
+import { fleetProcess as process } from "../harness/fleet-process.ts";
 import { memberOf } from "../harness/builders.ts";
 
 function lab() {
@@ -14,15 +14,6 @@ function lab() {
   const log = createLogger({ level: "info", now: () => clock.now(), sink: (line) => void lines.push(line) });
   return { clock, fleet: new FleetLog(log, clock), told: () => lines.splice(0).map(({ level, message }) => `${level}: ${message}`) };
 }
-
-const process = (number: number): FleetProcess => ({
-  number,
-  name: `web:${number}`,
-  version: "0.1.0",
-  startedAt: 0,
-  draining: false,
-  shards: [],
-});
 
 test("who joins and leaves is one line each, with the number of processes", () => {
   const { fleet, told } = lab();

@@ -3,10 +3,11 @@ import { Misconfigured, Refused } from "../../core/errors.ts";
 import { showDuration } from "../../core/units.ts";
 import { drainProcess } from "../../guardian/fleet-guardian.ts";
 import type { Handle } from "../../core/ids.ts";
-import { askProcesses, HELLO_MS, type Heard } from "../../guardian/ask-processes.ts";
-import { CLOCKS_APART_MS } from "../../runtime/fleet-log.ts";
+import { askProcesses, type Heard } from "../../guardian/ask-processes.ts";
+import { apartText, CLOCKS_APART_MS } from "../../runtime/fleet-log.ts";
 import type { FleetProcess, FleetView } from "../../store/postgres/fleet-view.ts";
 import type { Membership } from "../../store/postgres/membership.ts";
+import { HELLO_MS } from "../../runtime/hello.ts";
 import { SHARDS } from "../../store/postgres/ownership.ts";
 import { EXIT, OPTIONS, type Command, type Context } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";
@@ -110,10 +111,6 @@ const CLOCK: Column<Shown> = {
   title: "clock",
   value: (row) => (isApart(row) ? `${apartText(row.aheadOfServerMs ?? 0)} the server's` : ""),
 };
-
-function apartText(aheadMs: number): string {
-  return `${showDuration(Math.round(Math.abs(aheadMs)))} ${aheadMs > 0 ? "ahead of" : "behind"}`;
-}
 
 function processCalled({ processes }: FleetView, name: string | undefined): FleetProcess {
   const known = processes.map((one) => `${one.name} (${one.number})`).join(", ");

@@ -7,7 +7,7 @@ import { hashedShard } from "./shard-map.ts";
 export interface Placed {
   /** Specialists that have rows in another shard than the first of their group: they must not run. */
   readonly apart: readonly Handle[];
-  /** Where those of the groups are placed. */
+  /** The shards of the groups' members. */
   readonly shards: ReadonlyMap<Handle, number>;
 }
 
