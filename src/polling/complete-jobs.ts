@@ -13,7 +13,9 @@ const MAX_READ = 10;
 export interface CompletedPage {
   /** The page with the whole jobs, and without those to be read later: for the cursor they stay unseen. */
   readonly items: readonly NetworkRecord[];
-  /** True if some wait for the next poll, which may come soon. */
+  /** True if some jobs are left to the next poll. */
+  readonly leaves: boolean;
+  /** True if the next poll may come soon: some jobs are left, and others could be read. */
   readonly isUnfinished: boolean;
 }
 
@@ -27,7 +29,7 @@ export async function completeJobs(
   const now = parts.networkNow();
   const jobs = page.filter((item): item is Job => item.kind === "job");
   const brief = moveOn(jobs, cursor, reader, now).fresh.filter((job) => mustBeRead(job, reader, now));
-  if (brief.length === 0) return { items: page, isUnfinished: false };
+  if (brief.length === 0) return { items: page, leaves: false, isUnfinished: false };
   const whole = new Map<string, Job>();
   for (const job of brief.slice(0, MAX_READ)) {
     const read = await readWhole(parts, member, job);
@@ -39,7 +41,7 @@ export async function completeJobs(
     const id = "id" in item ? (item.id ?? "") : "";
     return later.has(id) ? [] : [whole.get(id) ?? item];
   });
-  return { items, isUnfinished: later.size > 0 && whole.size > 0 };
+  return { items, leaves: later.size > 0, isUnfinished: later.size > 0 && whole.size > 0 };
 }
 
 /** The job as it is when read by itself, or as listed if the network does not show it; undefined if it cannot be read now. */

@@ -15,6 +15,8 @@ export interface ListState {
   readonly failedPages: number;
   /** Items of the last poll's page, if it stated that no page follows. */
   readonly lastPageItems: number | undefined;
+  /** The deepest page of the last poll with jobs that are still to be read by themselves, counted from 0. */
+  readonly unreadPage: number;
   /** No definition uses it now. */
   readonly dormant: boolean;
 }
@@ -84,12 +86,14 @@ export function readListState(stored: JsonObject | undefined, now: number): List
     failure: failureIn(stored),
     failedPages: numberIn(stored, "torn") ?? 0,
     lastPageItems: numberIn(stored, "lastPageItems"),
+    unreadPage: numberIn(stored, "unreadPage") ?? 0,
     dormant: stored?.["resting"] === true,
   };
 }
 
 /** Stored under the names of the first version. */
-export function storeListState({ cursor, pace, gaps, failure, failedPages, lastPageItems, dormant }: ListState): JsonObject {
+export function storeListState(state: ListState): JsonObject {
+  const { cursor, pace, gaps, failure, failedPages, lastPageItems, unreadPage, dormant } = state;
   const { seen, startedAt, lookedAt } = cursor;
   const { acts, actsAt, ...source } = pace;
   return {
@@ -102,6 +106,7 @@ export function storeListState({ cursor, pace, gaps, failure, failedPages, lastP
     ...(failure === undefined ? {} : { failed: failure.times, failedSince: failure.since, failedBy: failure.message }),
     ...(failedPages === 0 ? {} : { torn: failedPages }),
     ...(lastPageItems === undefined ? {} : { lastPageItems }),
+    ...(unreadPage === 0 ? {} : { unreadPage }),
     ...(dormant ? { resting: true } : {}),
   };
 }

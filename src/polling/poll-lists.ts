@@ -117,7 +117,7 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   const { items } = result.value;
   if (items === undefined)
     return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
-  const { reading, failedPage, isUnfinished } = await readPages(parts, member, source, before, result.value);
+  const { reading, failedPage, isUnfinished, unreadPage } = await readPages(parts, member, source, before, result.value);
   const isStored = reading.reported === undefined || (await parts.report(member, reading.reported));
   const now = clock.now();
   if (!isStored) return void (await keep(parts, member, source, { events: [], state: before, dueAt: now + FAILED_POLL.firstMs }));
@@ -133,7 +133,8 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   if (source.isOwn !== true) await tellOthers(parts, member, source, items, askedAt);
   if (source.operation === "jobs.list") await noteListed(parts, member, items);
   const gaps = withGap(before.gaps, reading.gap, now);
-  const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0, lastPageItems: lastPageItems(result.value) };
+  const lastItems = lastPageItems(result.value);
+  const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0, lastPageItems: lastItems, unreadPage };
   const pauseMs = known === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
   const pause = { everyMs: next.delayMs, aloneMs: pauseMs };
   const nextAt = sharer === undefined ? now + pauseMs : shared.nextLook(list, sharer, pause, now);
@@ -210,9 +211,14 @@ interface PagesRead {
   readonly failedPage: boolean;
   /** Some items wait to be read by themselves. */
   readonly isUnfinished: boolean;
+  /** The deepest page with such items, or that of the last poll if it was not reached. */
+  readonly unreadPage: number;
 }
 
-/** Reads on while nothing on the page was seen before, so that a busy hour loses nothing, nor does a first poll that goes back. */
+/**
+ * Reads on while nothing on the page was seen before, so that a busy hour loses nothing, nor does a first poll that goes back; and to the
+ * page on which the last poll left items, or one further, since new ones move them on.
+ */
 async function readPages(
   parts: PollingDependencies,
   member: Member,
@@ -224,38 +230,42 @@ async function readPages(
   const seen = new Set<string>();
   const items: NetworkRecord[] = [];
   let isUnfinished = false;
-  const take = async (page: readonly NetworkRecord[]): Promise<Reading> => {
+  let unreadPage = 0;
+  const take = async (page: readonly NetworkRecord[], number: number): Promise<Reading> => {
     const completed = await source.complete?.(page, cursor);
     items.push(...(completed?.items ?? page));
     isUnfinished ||= completed?.isUnfinished === true;
+    if (completed?.leaves === true) unreadPage = number;
     return source.read(items, cursor);
   };
-  const whole = (): PagesRead => ({ reading: { ...reading, gap: undefined }, failedPage: false, isUnfinished });
+  const whole = (): PagesRead => ({ reading: { ...reading, gap: undefined }, failedPage: false, isUnfinished, unreadPage });
   const listed = freshItems(first.items ?? [], seen);
-  let reading = await take(listed);
+  let reading = await take(listed, 0);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
   // A first list is complete unless it has a next page. So is any list too short to be cut off, because offers leave it.
   const isShort = (cursor.seen ?? []).length === 0 || listed.length < MAY_BE_CUT_OFF;
   const isWhole = (isShort || (source.itemsLeave === true && statesItsEnd(first, before))) && !isCut(first);
   if (next === undefined && isWhole) return whole();
-  for (let page = 0; reading.gap !== undefined && next !== undefined && page < MAX_GAP_PAGES; page++) {
+  const isOwed = (page: number): boolean => reading.gap !== undefined || (before.unreadPage > 0 && page <= before.unreadPage);
+  for (let page = 0; isOwed(page) && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.gateway.read(
       member,
       { operation: source.operation, input: { ...source.input, cursor: next } },
       { signal: parts.ending },
     );
     const result = readResult(answer);
-    if (result.kind === "wait") break; // the quota has no room for more: older items are given up
-    if (result.kind !== "value") return { reading, failedPage: true, isUnfinished };
+    // The quota has no room for more: older items are given up.
+    if (result.kind === "wait") return { reading, failedPage: false, isUnfinished, unreadPage: Math.max(unreadPage, before.unreadPage) };
+    if (result.kind !== "value") return { reading, failedPage: true, isUnfinished, unreadPage };
     const more = result.value.items ?? [];
     const fresh = freshItems(more, seen);
     // A page that repeats itself has no next one.
-    if (fresh.length === 0 && more.length > 0) return isWhole ? whole() : { reading, failedPage: false, isUnfinished };
-    reading = await take(fresh);
+    if (fresh.length === 0 && more.length > 0) return isWhole ? whole() : { reading, failedPage: false, isUnfinished, unreadPage };
+    reading = await take(fresh, page + 1);
     next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
     if (next === undefined && !isCut(result.value)) return whole(); // the whole list was read: nothing can be missing
   }
-  return { reading, failedPage: false, isUnfinished };
+  return { reading, failedPage: false, isUnfinished, unreadPage };
 }
 
 /** True if the network states that no page follows, unless it stated that of a page of this length before: then it may state it of any. */

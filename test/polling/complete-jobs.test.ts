@@ -40,7 +40,7 @@ test("a job that states its skills is taken as listed, and one that does not is 
   const page = [jobOf("whole", { skills: ["csv"] }), jobOf("brief")];
   const { asked, done } = await complete(page, (id) => found(jobOf(id, { skills: ["csv"] })));
   expect(asked).toEqual(["brief"]);
-  expect(done).toEqual({ items: [page[0], jobOf("brief", { skills: ["csv"] })], isUnfinished: false });
+  expect(done).toEqual({ items: [page[0], jobOf("brief", { skills: ["csv"] })], leaves: false, isUnfinished: false });
 });
 
 test("more than ten are read by later polls, which find them again", async () => {
@@ -52,7 +52,7 @@ test("more than ten are read by later polls, which find them again", async () =>
 test("without room for a read the others are not asked for, and stay unseen", async () => {
   const { asked, done } = await complete([jobOf("a"), jobOf("b")], () => full);
   expect(asked).toHaveLength(1);
-  expect(done).toEqual({ items: [], isUnfinished: false });
+  expect(done).toEqual({ items: [], leaves: true, isUnfinished: false });
 });
 
 test("a job that the network does not show is taken as listed", async () => {

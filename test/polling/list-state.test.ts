@@ -30,6 +30,7 @@ const LIST = {
   failedBy: "no answer",
   torn: 1,
   lastPageItems: 12,
+  unreadPage: 2,
   resting: true,
 };
 
@@ -41,6 +42,7 @@ test("a row is read as it was written, and written under the names that it had",
     failure: { times: 3, since: NOW - 2, message: "no answer" },
     failedPages: 1,
     lastPageItems: 12,
+    unreadPage: 2,
     dormant: true,
   });
   expect(storeListState(readListState(LIST, NOW))).toEqual(LIST);

@@ -84,4 +84,16 @@ describe("every job that fits a watch by skill is found", () => {
     await clock.advance(HOUR);
     expect(handled.toSorted()).toEqual(Array.from({ length: 30 }, (_, i) => `fits ${i}`).toSorted());
   });
+
+  test("if so many come at once that they fill several pages of the list", async () => {
+    const { clock, network, handled, other } = await wanting({ link: briefList });
+    const crowd = [other("first"), other("second"), other("third")];
+    for (let i = 0; i < 75; i++) {
+      const body = { title: `fits ${i}`, description: "do it", required_skills: ["csv"], reward: 1 };
+      expect((await crowd[i % 3]?.("POST", "/v1/jobs", { body }))?.status).toBe(201);
+    }
+    await clock.advance(2 * HOUR);
+    expect(handled.toSorted()).toEqual(Array.from({ length: 75 }, (_, i) => `fits ${i}`).toSorted());
+    expect(network.truth.requests({ operation: "jobs.get" })).toHaveLength(75);
+  });
 });
