@@ -12,6 +12,8 @@ const MAX_LISTS = 1_000;
 
 /** Above this number, random times spread polls as well as any order. */
 const MAX_PLACED = 100;
+/** Among so many, plans of the past are removed this often: at each poll it would cost the square of their number. */
+const SWEEP_MS = SECOND;
 
 interface SharedList {
   sharing: Sharing;
@@ -34,6 +36,8 @@ interface SharedList {
   readonly left: Map<string, number>;
   seen: readonly string[];
   readonly planned: Map<KeyId, PlannedPoll>;
+  /** The time at which plans of the past were last removed. */
+  sweptAt: number;
 }
 
 /** Interval of a key's polls. */
@@ -148,6 +152,7 @@ export function createSharedLists(random: Random): SharedLists {
         left: new Map(),
         seen: [],
         planned: new Map(),
+        sweptAt: 0,
       };
       if (!lists.has(list) && lists.size >= MAX_LISTS) return [];
       lists.set(list, known);
@@ -220,11 +225,16 @@ function noteLeft(left: Map<string, number>, id: string, at: number): void {
 
 /** Plans the next poll of a key. Returns its time. */
 function plan(
-  { planned, sharing }: SharedList,
+  known: SharedList,
   { key, pause, now, random }: { readonly key: KeyId; readonly pause: PollPause; readonly now: number; readonly random: Random },
 ): number {
+  const { planned, sharing } = known;
   const { everyMs, aloneMs } = pause;
-  for (const [other, { at, everyMs: theirs }] of planned) if (other === key || at + theirs < now) planned.delete(other);
+  planned.delete(key);
+  if (planned.size <= MAX_PLACED || now >= known.sweptAt + SWEEP_MS || now < known.sweptAt) {
+    for (const [other, { at, everyMs: theirs }] of planned) if (at + theirs < now) planned.delete(other);
+    known.sweptAt = now;
+  }
   const among = (): number =>
     planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...planned.values()]);
   const at = isShared(sharing) ? among() : now + aloneMs;
