@@ -1,6 +1,7 @@
 /** Several real processes on one real server, the faults that strike them, and the times until others have taken over. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
+import { Pool } from "pg";
 import { seededRandom, type Random } from "../../../src/core/random.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
 
@@ -12,7 +13,7 @@ export type Fault = (typeof FAULTS)[number];
 const SPARING: readonly Fault[] = ["none", "restart", "failover"];
 const ROOT = join(import.meta.dirname, "../../..");
 export const SESSION_TIMEOUT_S = 2;
-const LOOK_MS = 20;
+const LOOK_MS = 50;
 const FROZEN_MS = 60_000;
 const JOINED_LOOKS = 100;
 const JOINED_LOOK_MS = 200;
@@ -36,6 +37,8 @@ interface Running {
 export class Fleet {
   readonly #size: number;
   readonly #server: PostgresServer;
+  /** Kept: a connection for each look would take a good part of what the processes need. */
+  readonly #looks: Pool;
   readonly #store: string;
   readonly #baseUrl: string;
   readonly #env: { readonly [name: string]: string };
@@ -62,6 +65,8 @@ export class Fleet {
     this.#cuts = seededRandom(`cuts ${seed}`);
     this.#server = parts.server;
     this.#store = parts.store;
+    this.#looks = new Pool({ connectionString: parts.server.address(new URL(parts.store).pathname.slice(1)) });
+    this.#looks.on("error", () => undefined); // a server that restarts: the next statement fails, or connects anew
     this.#baseUrl = parts.baseUrl;
     this.#env = parts.env;
     this.#folder = parts.folder;
@@ -229,10 +234,11 @@ export class Fleet {
     await Promise.race([Promise.all(all), waited(40_000)]);
     for (const { child } of this.running) child.kill("SIGKILL");
     await Promise.all(all);
+    await this.#looks.end();
   }
 
-  #run(sql: string): ReturnType<PostgresServer["run"]> {
-    return this.#server.run(sql, new URL(this.#store).pathname.slice(1));
+  async #run(sql: string): ReturnType<PostgresServer["run"]> {
+    return (await this.#looks.query(sql)).rows;
   }
 
   /** The sessions by which a process has shards. */
