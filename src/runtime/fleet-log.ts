@@ -1,5 +1,6 @@
 /** Tells in the log what happens in a fleet: each change once for the process, however many stores it has. */
 import type { Clock } from "../core/clock.ts";
+import { isRetinueError, messageOf } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { LogFields, Logger } from "../core/log.ts";
 import { SECOND, showDuration } from "../core/units.ts";
@@ -67,15 +68,18 @@ export class FleetLog {
   }
 
   /** Nothing is sent, or nothing of some specialists, until the server can be used again. The reason may change meanwhile. */
-  failed({ message, hint }: { readonly message: string; readonly hint: string | undefined }, isAll: boolean): void {
+  failed(error: unknown, isAll: boolean): void {
+    const message = messageOf(error);
+    const hint = isRetinueError(error) ? error.details.hint : undefined;
     const known = this.#trouble;
     if (known === undefined || (isAll && !known.isAll))
       this.#log.error(`${isAll ? "nothing" : "for some specialists nothing"} is sent until the store can be used again`, { message, hint });
     this.#trouble = { message, isAll, since: known?.since ?? this.#clock.monotonic() };
   }
 
-  /** The server can be used. */
-  works(): void {
+  /** The server has answered: it can be used, unless stores are lost as soon as they are opened. */
+  looked(reason: Error | undefined, isAll: boolean): void {
+    if (reason !== undefined) return this.failed(reason, isAll);
     if (this.#trouble !== undefined)
       this.#log.info("the store can be used again", { after: showDuration(Math.round(this.#clock.monotonic() - this.#trouble.since)) });
     this.#trouble = undefined;

@@ -23,6 +23,7 @@ import { SALT_LENGTH } from "./launch.ts";
 import { hearSilent, sayHello } from "./hello.ts";
 import { makePart } from "./make-part.ts";
 import { OrdersMeanwhile } from "./orders-meanwhile.ts";
+import { QuickLosses } from "./quick-losses.ts";
 import { SharedKeys } from "./shared-keys.ts";
 import { Settling } from "./settling.ts";
 import { Takers } from "./takers.ts";
@@ -56,7 +57,8 @@ export class Fleet {
   readonly #settling: Settling;
   readonly #first: FirstProcess;
   readonly #giving: Giving<Part>;
-  readonly #sharedKeys: SharedKeys;
+  readonly sharedKeys: SharedKeys;
+  readonly #losses: QuickLosses;
   #areKeysPlaced = true;
   readonly #differing: Differing;
   readonly #log: FleetLog;
@@ -73,7 +75,8 @@ export class Fleet {
     this.#log = new FleetLog(log, clock);
     this.#settling = new Settling(clock);
     this.#first = new FirstProcess(wall, sessionTimes(address.sessionTimeoutMs).currentMs);
-    this.#sharedKeys = new SharedKeys({ sharers, log });
+    this.sharedKeys = new SharedKeys({ sharers, log });
+    this.#losses = new QuickLosses(clock);
     this.#differing = new Differing(clock);
     this.#giving = new Giving(clock, (given) => this.#give(given));
   }
@@ -215,15 +218,10 @@ export class Fleet {
     const membership = this.#membership;
     if (membership === undefined) return;
     this.#areKeysPlaced = true;
-    const freed = new Set(await this.#sharedKeys.place(membership, [...this.#parts]));
+    const freed = new Set(await this.sharedKeys.place(membership, [...this.#parts]));
     for (const specialist of this.#with.specialists())
       if (freed.has(specialist.handle)) await this.partOf(specialist.handle)?.runtime.put(specialist);
-    if (this.parts.some((part) => this.#sharedKeys.isMixed(part))) this.#wake.abort();
-  }
-
-  /** False for one that shares its key with a specialist elsewhere. */
-  mayRun(handle: Handle): boolean {
-    return this.#sharedKeys.mayRun(handle);
+    if (this.parts.some((part) => this.sharedKeys.isMixed(part))) this.#wake.abort();
   }
 
   async #keepLooking(): Promise<void> {
@@ -242,8 +240,7 @@ export class Fleet {
         if (isTold || !this.#isQuiet() || (await this.#first.hears(async () => this.#membership?.hasChanged())) === true)
           await this.#lookAndTell();
       } catch (error) {
-        const hint = isRetinueError(error) ? error.details.hint : undefined;
-        this.#log.failed({ message: messageOf(error), hint }, this.parts.length === 0);
+        this.#log.failed(error, this.parts.length === 0);
         await sleep(clock, AGAIN_MS, signal);
       }
     }
@@ -260,7 +257,7 @@ export class Fleet {
 
   async #lookAndTell(): Promise<Recovered | undefined> {
     const recovered = await this.#look();
-    this.#log.works();
+    this.#log.looked(this.#losses.reason, this.parts.length === 0);
     if (this.#ending.size === 0) this.#log.specialists(this.parts.map(({ runtime }) => runtime));
     return recovered;
   }
@@ -288,10 +285,10 @@ export class Fleet {
       fewest: Math.min(...working.map(({ shards }) => shards.length)),
       uneven: free.length > 0 || this.#settling.isOver ? await membership.unevenShards(working.map(({ number }) => number)) : [],
     });
-    if (take.length > 0 && !this.#isDraining) return this.#take(membership, take);
+    if (take.length > 0 && !this.#isDraining) return this.#losses.mayOpen ? this.#take(membership, take) : undefined;
     if (this.#ending.size > 0 || !this.#settling.isOver) return undefined;
     this.#differing.note(foreign);
-    const must = this.parts.filter((part) => this.#differing.isLasting(part) || this.#sharedKeys.isMixed(part));
+    const must = this.parts.filter((part) => this.#differing.isLasting(part) || this.sharedKeys.isMixed(part));
     const given = excess > 0 || must.length > 0 ? chooseToGive(this.parts, excess, must) : chooseToJoin(this.parts, MOST_PARTS);
     this.#isAtRest = given.length === 0 && !this.parts.some(({ shards }) => shards.some((shard) => foreign.has(shard)));
     this.#giving.want(given);
@@ -330,6 +327,7 @@ export class Fleet {
     let lost: Fatal | undefined;
     let part: Part | undefined;
     await this.orders.begin(membership);
+    const openedAt = clock.monotonic();
     const held = await openShards({
       address,
       shards,
@@ -342,17 +340,18 @@ export class Fleet {
       readsBeside: true,
       onLost: (error) => {
         lost = error;
+        this.#losses.lost(openedAt, error);
         if (part === undefined) return;
         part.runtime.storeLost(error);
         void this.#end(part);
       },
     });
     if (held === undefined) return undefined;
-    this.#sharedKeys.applyTo(held);
+    this.sharedKeys.applyTo(held);
     try {
       part = await makePart(held, this.#with, {
         process: membership.number,
-        specialists: specialists().filter(({ handle }) => held.has(handle) && this.mayRun(handle)),
+        specialists: specialists().filter(({ handle }) => held.has(handle) && this.sharedKeys.mayRun(handle)),
         log: this.#log.ofStore(),
         onKeyReplaced: () => {
           this.#areKeysPlaced = false;

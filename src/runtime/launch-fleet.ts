@@ -1,11 +1,13 @@
 /** Launches a process of a fleet: the checked plan as runtimes on the shards that it has, one receiver for all, and all of it as one. */
 import PQueue from "p-queue";
 import type { PostgresAddress } from "../config/postgres-address.ts";
-import { Fatal, messageOf, Retryable } from "../core/errors.ts";
+import { sleep } from "../core/clock.ts";
+import { Fatal, isRetinueError, messageOf, Retryable } from "../core/errors.ts";
 import { createAnnouncer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
 import { Secret } from "../core/secret.ts";
+import { SECOND, showDuration } from "../core/units.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
 import type { Stop } from "../limits/verdict.ts";
 import type { Specialist } from "../specialist/specialist.ts";
@@ -14,6 +16,7 @@ import { leftBehind } from "../store/left-behind.ts";
 import { requireLocalFolder } from "../store/postgres/local-folder.ts";
 import type { Membership } from "../store/postgres/membership.ts";
 import { claimNetwork, haltsOf, useOf } from "../store/postgres/server-use.ts";
+import { sessionTimes } from "../store/postgres/session-settings.ts";
 import { ServerTime } from "../store/postgres/server-time.ts";
 import type { Backlog } from "../store/overview.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
@@ -113,12 +116,32 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     ...lifeOf({ runtime, isolation, planned, options: { ...options, announcer }, close: [isolation, tools, transport] }),
   };
   try {
-    await fleet.join();
+    await joined(fleet, { clock: options.clock, log, patienceMs: sessionTimes(address.sessionTimeoutMs).timeoutMs });
   } catch (error) {
     await transport.close();
     throw error;
   }
   return launched;
+}
+
+/**
+ * Joins the others. A server that takes no writes is tried again for a while, because a failover may be under way; later it is a mistake in
+ * the address.
+ */
+async function joined(
+  fleet: Pick<Fleet, "join">,
+  { clock, log, patienceMs }: Pick<LaunchOptions, "clock" | "log"> & { readonly patienceMs: number },
+): Promise<void> {
+  const until = clock.monotonic() + patienceMs;
+  for (let times = 0; ; times++) {
+    try {
+      return await fleet.join();
+    } catch (error) {
+      if (!isRetinueError(error) || error.code !== "store_read_only" || clock.monotonic() >= until) throw error;
+      if (times === 0) log.warn(`${error.message}: it is tried again for ${showDuration(patienceMs)}, because a failover may be under way`);
+      await sleep(clock, SECOND);
+    }
+  }
 }
 
 /** Groups of specialists with one key. A key that cannot be read now is no member of any: its specialist waits for it. */
@@ -229,7 +252,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     const { fleet, specialists } = this.#with;
     specialists.set(specialist.handle, specialist);
     await this.#told();
-    if (fleet.mayRun(specialist.handle)) await fleet.partOf(specialist.handle)?.runtime.put(specialist);
+    if (fleet.sharedKeys.mayRun(specialist.handle)) await fleet.partOf(specialist.handle)?.runtime.put(specialist);
   }
 
   retire(handle: Handle): void {

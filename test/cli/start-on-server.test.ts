@@ -4,7 +4,7 @@ import { EXIT } from "../../src/cli/command.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
-import { resultOf } from "../harness/process.ts";
+import { resultOf, textIn } from "../harness/process.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
@@ -24,7 +24,13 @@ test.for([
     code: "store_unreachable",
     exit: EXIT.failed,
   },
-  { name: "a server set to read-only", setting: "default_transaction_read_only = on", code: "store_read_only", exit: EXIT.failed },
+  {
+    name: "a server that stays read-only for the session timeout",
+    address: (url: string) => `${url}?session_timeout=2`,
+    setting: "default_transaction_read_only = on",
+    code: "store_read_only",
+    exit: EXIT.misused,
+  },
 ])("$name ends the start with $code", { timeout: 60_000 }, async (one, context) => {
   const { code, exit } = one;
   const url = await server.database();
@@ -33,4 +39,16 @@ test.for([
   const ended = await lab.run({ store: "address" in one ? await one.address(url) : url }).ended;
   expect(resultOf(ended)["error"]).toMatchObject({ code });
   expect(ended.code).toBe(exit);
+});
+
+test("a start in the middle of a failover goes on once the server takes writes", { timeout: 60_000 }, async (context) => {
+  const url = await server.database();
+  const database = new URL(url).pathname.slice(1);
+  await server.run(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+  const lab = await fleetLab(context, { store: url, specialists: 1 });
+  const process = lab.run();
+  const said = await process.saying((line) => textIn(line, "message").includes("takes no writes"));
+  expect(textIn(said, "message")).toContain("it is tried again for 16s, because a failover may be under way");
+  await server.run(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
+  await lab.answered(await lab.news("after"), 30_000);
 });

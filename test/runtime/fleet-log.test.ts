@@ -41,13 +41,13 @@ test("specialists that came and went are counted, and a store that is made anew 
 
 test("a store that cannot be used, and that can be used again, is one line each", async () => {
   const { clock, fleet, told } = lab();
-  fleet.works();
-  fleet.failed({ message: "the connection ended", hint: undefined }, true);
-  fleet.failed({ message: "no connection", hint: undefined }, true);
+  fleet.looked(undefined, false);
+  fleet.failed(new Error("the connection ended"), true);
+  fleet.looked(new Error("no connection"), true);
   expect(fleet.trouble).toBe("no connection");
   await clock.advance(5 * SECOND);
-  fleet.works();
-  fleet.works();
+  fleet.looked(undefined, false);
+  fleet.looked(undefined, false);
   expect(told()).toEqual(["error: nothing is sent until the store can be used again", "info: the store can be used again"]);
   expect(fleet.trouble).toBeUndefined();
 });

@@ -18,6 +18,7 @@ async function lab(context: TestContext) {
     rows(`DO $$ DECLARE name text; BEGIN FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'retinue'
       LOOP EXECUTE format('${statement}', name); END LOOP; END $$`);
   return {
+    rows,
     ...(await fleetLab(context, { store, specialists: 1 })),
     /** From here on the server takes no further row, as if its disk were full. */
     fill: () => onEachTable("CREATE TRIGGER disk_is_full BEFORE INSERT OR UPDATE ON retinue.%I EXECUTE FUNCTION public.fail()"),
@@ -55,3 +56,27 @@ test("a start on a server whose disk is full says so, and a later one works", { 
   run();
   await answered(await news("after"), 30_000);
 });
+
+test(
+  "a store that is lost at its first commit is opened at growing intervals, and not told of each time",
+  { timeout: 90_000 },
+  async (context) => {
+    const { run, news, answered, doubled, rows } = await lab(context);
+    const process = run();
+    await answered(await news("before"));
+    await rows("CREATE TRIGGER disk_is_full BEFORE INSERT OR UPDATE ON retinue.source FOR EACH ROW EXECUTE FUNCTION public.fail()");
+    const opened = async (): Promise<number> => Number((await rows("SELECT max(number) AS n FROM retinue.holder"))[0]?.["n"]);
+    const [before, startedAt] = [await opened(), performance.now()];
+    const post = await news("while it is full");
+    await expect.poll(async () => (await opened()) - before, { timeout: 30_000 }).toBe(5);
+    expect(performance.now() - startedAt).toBeGreaterThan(7_000); // 0, 1, 2 and 4 s
+    await rows("DROP TRIGGER disk_is_full ON retinue.source");
+    await answered(post, 30_000);
+    await process.saying((line) => textIn(line, "message") === "the store can be used again");
+    process.kill("SIGTERM");
+    await process.ended;
+    const told = process.said.filter((line) => textIn(line, "message").startsWith("nothing is sent until the store can be used again"));
+    expect(told.length).toBeLessThanOrEqual(2);
+    expect(doubled()).toEqual([]);
+  },
+);

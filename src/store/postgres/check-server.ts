@@ -1,6 +1,6 @@
 /** Checks a server before anything relies on it: its version, what it promises of a commit, its sessions, and whose tables are there. */
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
-import { Misconfigured, Retryable } from "../../core/errors.ts";
+import { Misconfigured } from "../../core/errors.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { quoted, rightsMissing } from "./server-errors.ts";
 
@@ -8,7 +8,7 @@ const OLDEST_MAJOR = 15;
 /** Tables of every version of our schema. */
 const OUR_TABLES: readonly string[] = ["migration", "process"];
 
-/** Throws `Misconfigured` or `Retryable`, with advice. `other` opens a second connection. */
+/** Throws `Misconfigured`, with advice. `other` opens a second connection. */
 export async function checkServer(
   connection: PostgresConnection,
   address: PostgresAddress,
@@ -37,10 +37,11 @@ async function checkSettings(connection: PostgresConnection, address: PostgresAd
       hint: "upgrade the server",
     });
   if (row["replica"] === true || row["read_only"] === true)
-    throw new Retryable(
+    throw new Misconfigured(
       "store_read_only",
       `${place} takes no writes: it is ${row["replica"] === true ? "a replica" : "set to read-only"}`,
       {
+        expected: "the primary server",
         hint: "name the primary server in the store's address",
       },
     );

@@ -1,0 +1,43 @@
+/** Stores of a process that are lost soon after they were opened, as while the server refuses each commit: they are opened at growing intervals. */
+import { backoffMs, type Backoff } from "../core/backoff.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Fatal } from "../core/errors.ts";
+import { SECOND } from "../core/units.ts";
+
+/** A store that lives for longer can be used. */
+export const USABLE_AFTER_MS = 10 * SECOND;
+const PAUSE: Backoff = { firstMs: SECOND, longestMs: 15 * SECOND };
+
+export class QuickLosses {
+  readonly #clock: Pick<Clock, "monotonic">;
+  /** The times of the last loss, and of the next store. */
+  #lostAt = Number.NEGATIVE_INFINITY;
+  #until = Number.NEGATIVE_INFINITY;
+  #inARow = 0;
+  #reason: Fatal | undefined;
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#clock = clock;
+  }
+
+  /** Notes that a store is lost that was opened then, on the monotonic clock. Stores that are lost together are one loss; a first one costs no pause. */
+  lost(openedAt: number, reason: Fatal): void {
+    const now = this.#clock.monotonic();
+    if (openedAt < this.#lostAt) return;
+    this.#inARow = now - openedAt < USABLE_AFTER_MS ? this.#inARow + 1 : 0;
+    this.#lostAt = now;
+    if (this.#inARow < 2) return;
+    this.#until = now + backoffMs(PAUSE, this.#inARow - 1);
+    this.#reason = reason;
+  }
+
+  /** False during a pause. */
+  get mayOpen(): boolean {
+    return this.#clock.monotonic() >= this.#until;
+  }
+
+  /** The reason of the last loss, until a store has lived for long enough since. */
+  get reason(): Fatal | undefined {
+    return this.#clock.monotonic() < this.#until + USABLE_AFTER_MS ? this.#reason : undefined;
+  }
+}
