@@ -48,6 +48,7 @@ export class Fleet {
   /** Shards that nobody took over in time. */
   unfinished = 0;
   readonly #counting: Promise<void>[] = [];
+  readonly #thaws = new Set<() => void>();
   readonly #cuts: Random;
 
   constructor(
@@ -151,12 +152,7 @@ export class Fleet {
         victim.isFrozen = true;
         victim.child.kill("SIGSTOP");
         this.#count(fault, sessions, struckAt);
-        return void this.#counting.push(
-          waited(FROZEN_MS).then(() => {
-            victim.child.kill("SIGCONT");
-            victim.isFrozen = false;
-          }),
-        );
+        return this.#thawLater(victim);
       case "cut":
         await this.#run(`SELECT pg_terminate_backend(pid) FROM unnest(ARRAY[${sessions.join(",") || "0"}]) AS pid WHERE pid <> 0`);
         return this.#count(fault, sessions, struckAt);
@@ -168,6 +164,20 @@ export class Fleet {
         return this.#server.failOver();
       case "none":
     }
+  }
+
+  #thawLater(victim: Running): void {
+    const thaw = (): void => {
+      victim.child.kill("SIGCONT");
+      victim.isFrozen = false;
+    };
+    this.#thaws.add(thaw);
+    void waited(FROZEN_MS).then(thaw);
+  }
+
+  /** Whoever is frozen goes on. */
+  thaw(): void {
+    for (const thaw of this.#thaws) thaw();
   }
 
   async settle(): Promise<void> {
