@@ -1,4 +1,7 @@
-/** Stands between a store and its PostgreSQL, and ends a session at one of its statements, with the statement unheard or its answer lost. */
+/**
+ * Stands between a store and its PostgreSQL, and ends a session at one of its statements, with the statement unheard or its answer lost, or
+ * lets nothing through.
+ */
 import { connect, createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import type { TestContext } from "vitest";
@@ -11,6 +14,8 @@ export interface CuttingProxy {
   through(address: string): string;
   /** Ends the session of the first statement for which this is true, once. `count` begins at 1 with this call. */
   cutAt(kind: CutKind, isWanted: (text: string, count: number) => boolean): void;
+  /** From now on nothing arrives on either side, as where packets are lost, until it is called with false. */
+  silence(isSilent: boolean): void;
   /** True once it has cut. */
   readonly hasCut: boolean;
   /** The statements since the last `cutAt`, or the start. */
@@ -25,6 +30,7 @@ interface Cut {
 export async function startCuttingProxy({ onTestFinished }: Pick<TestContext, "onTestFinished">, port: number): Promise<CuttingProxy> {
   let cut: Cut | undefined;
   let hasCut = false;
+  let isSilent = false;
   const statements: string[] = [];
   const sockets = new Set<Socket>();
   /** Returns how to end the session at this statement. */
@@ -46,6 +52,7 @@ export async function startCuttingProxy({ onTestFinished }: Pick<TestContext, "o
       socket.once("close", () => sockets.delete(socket));
     }
     relay(client, upstream, said, end);
+    if (isSilent) for (const socket of [client, upstream]) socket.pause();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -61,6 +68,10 @@ export async function startCuttingProxy({ onTestFinished }: Pick<TestContext, "o
       cut = { kind, isWanted };
       hasCut = false;
       statements.length = 0;
+    },
+    silence(given) {
+      isSilent = given;
+      for (const socket of sockets) socket[given ? "pause" : "resume"]();
     },
     get hasCut() {
       return hasCut;

@@ -58,6 +58,7 @@ export class CommitGroups {
     this.#fail = fail;
     this.#heard = new Heard(options.wall);
     options.connection.onLost((error) => this.#lose(error));
+    options.connection.requireAnswers(options.times.timeoutMs);
     this.#stayAlive();
   }
 
@@ -122,7 +123,8 @@ export class CommitGroups {
   }
 
   async #store(): Promise<void> {
-    const statement = this.#statement(this.#options.copy.takeChanges());
+    const { copy } = this.#options;
+    const statement = copy.reading(() => this.#statement(copy.takeChanges()));
     if (statement !== undefined) await this.#ask(statement);
   }
 

@@ -12,14 +12,14 @@ import { inSchema } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { asOid, SHARD_LOCKS } from "./ownership.ts";
 import { NO_SHARD } from "./row-places.ts";
-import { keepAlive } from "./session-settings.ts";
+import { keepAlive, type SessionTimes } from "./session-settings.ts";
 
 export interface GuardianMoneyOptions {
   readonly schema: string;
   readonly holder: number;
   readonly clock: Clock;
-  /** The session says this often that it lives: the server ends it with a process that is stopped, which would keep others from the money. */
-  readonly aliveMs: number;
+  /** The server ends the session with a process that is stopped, which would keep others from the money. */
+  readonly times: SessionTimes;
   /** Opens a session of its own: the one that writes has its statements in order. */
   readonly connect: () => Promise<PostgresConnection>;
 }
@@ -51,6 +51,7 @@ export class GuardianMoney implements SharedMoney {
   #turn: Promise<unknown> = Promise.resolve();
   #connection: Promise<PostgresConnection> | undefined;
   #alive: Timer | undefined;
+  #again: Timer | undefined;
   #closed = false;
 
   constructor(options: GuardianMoneyOptions) {
@@ -117,6 +118,7 @@ export class GuardianMoney implements SharedMoney {
   /** Ends its session for good: a lost store may still ask. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#again?.cancel();
     await this.#end(await this.#connection?.catch(() => undefined));
   }
 
@@ -234,20 +236,31 @@ export class GuardianMoney implements SharedMoney {
   async #open(): Promise<PostgresConnection> {
     let connection: PostgresConnection | undefined;
     try {
-      const { connect, clock, aliveMs } = this.#options;
+      const { connect, clock, times } = this.#options;
       connection = await connect();
-      connection.onLost(() => (this.#connection = undefined));
+      connection.onLost(() => {
+        this.#connection = undefined;
+        this.#listenAgain();
+      });
       connection.onNotice((_channel, currency) => {
         this.#giveBack(currency).catch(() => undefined); // it stays granted to this holder, which spends it or ends
       });
       await connection.query({ text: `LISTEN "${this.#channel}"` });
-      this.#alive = keepAlive(connection, clock, aliveMs);
+      this.#alive = keepAlive(connection, clock, times);
       return connection;
     } catch (error) {
       this.#connection = undefined;
       await this.#end(connection);
       throw error;
     }
+  }
+
+  /** Others may need what this holder was granted, and it hears of that only while it listens. */
+  #listenAgain(): void {
+    this.#again = this.#options.clock.after(AGAIN_MS, () => {
+      if (!this.#closed && [...this.#purses.values()].some(({ granted }) => granted > 0))
+        this.#connect().catch(() => this.#closed || this.#listenAgain()); // the server is away: a claim says so
+    });
   }
 
   async #end(connection: PostgresConnection | undefined): Promise<void> {

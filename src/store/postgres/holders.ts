@@ -64,11 +64,12 @@ function copiedAt(rows: readonly PostgresRow[]): number | undefined {
   return copied.length === 0 ? undefined : Math.max(0, ...copied.map(({ seen_at: at }) => Number(at ?? 0)));
 }
 
-/** The Guardian's accounts of holders that have no shard any longer, as one; expired rows go. */
+/** The Guardian's accounts of holders that have no shard any longer, as one; expired rows without a hold go. */
 const ENDED_ACCOUNTS = `WITH here AS (SELECT DISTINCT holder FROM @.shard WHERE holder IS NOT NULL),
-  expired AS (DELETE FROM @.spend_row WHERE shard = ${NO_SHARD} AND holder = 0 AND ends <= $1 AND held = 0),
+  expired AS (DELETE FROM @.spend_row WHERE shard = ${NO_SHARD} AND ends <= $1 AND held = 0 AND holder NOT IN (SELECT holder FROM here)),
   grants AS (DELETE FROM @.guardian_grant WHERE holder NOT IN (SELECT holder FROM here)),
-  ended AS (DELETE FROM @.spend_row WHERE shard = ${NO_SHARD} AND holder <> 0 AND ends > $1 AND holder NOT IN (SELECT holder FROM here) RETURNING *)
+  ended AS (DELETE FROM @.spend_row WHERE shard = ${NO_SHARD} AND holder <> 0 AND (ends > $1 OR held <> 0)
+    AND holder NOT IN (SELECT holder FROM here) RETURNING *)
   INSERT INTO @.spend_row (shard, holder, scope, currency, span, start, until, ends, held, posted)
     SELECT ${NO_SHARD}, 0, scope, currency, span, start, max(until), max(ends), sum(held), sum(posted) FROM ended GROUP BY 3, 4, 5, 6
   ON CONFLICT (shard, holder, scope, currency, span, start)

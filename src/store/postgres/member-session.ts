@@ -5,14 +5,13 @@
 import type { Clock, Timer } from "../../core/clock.ts";
 import { Retryable } from "../../core/errors.ts";
 import type { PostgresConnection, PostgresRow, Statement } from "./open-connection.ts";
-import { keepAlive } from "./session-settings.ts";
+import { keepAlive, type SessionTimes } from "./session-settings.ts";
 
 export interface MemberSessionOptions {
   readonly connect: () => Promise<PostgresConnection>;
   readonly channel: string;
   readonly clock: Clock;
-  /** It says this often that it lives. */
-  readonly aliveMs: number;
+  readonly times: SessionTimes;
   readonly onNotice: (text: string) => void;
   /** Called when it is open again: notices may have been missed. */
   readonly onAgain: () => void;
@@ -51,14 +50,14 @@ export class MemberSession implements Pick<PostgresConnection, "query"> {
   }
 
   async #connect(): Promise<PostgresConnection> {
-    const { connect, channel, clock, aliveMs, onNotice, onAgain } = this.#options;
+    const { connect, channel, clock, times, onNotice, onAgain } = this.#options;
     let connection: PostgresConnection | undefined;
     try {
       connection = await connect();
       connection.onLost(() => (this.#connection = undefined));
       connection.onNotice((_channel, text) => onNotice(text));
       await connection.query({ text: `LISTEN "${channel}"` });
-      if (!this.#closed) this.#alive = keepAlive(connection, clock, aliveMs);
+      if (!this.#closed) this.#alive = keepAlive(connection, clock, times);
       if (this.#wasOpen) onAgain();
       this.#wasOpen = true;
       return connection;

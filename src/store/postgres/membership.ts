@@ -79,7 +79,7 @@ export class Membership {
         presence === undefined ? () => entered(connect("visitor"), { address, known, newSalt, isVisitor: true }) : () => connect("notices"),
       channel: this.#channel,
       clock,
-      aliveMs: times.aliveMs,
+      times,
       onNotice: (text) => (text === "look" ? options.onNotice?.() : this.#requests.heard(text)),
       onAgain: () => {
         options.onNotice?.();

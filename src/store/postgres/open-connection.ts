@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import type * as Pg from "pg";
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
-import { systemClock, type Clock } from "../../core/clock.ts";
+import { systemClock, type Clock, type Timer } from "../../core/clock.ts";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import { loadPeer, type Peer } from "../../core/peer.ts";
-import { SECOND } from "../../core/units.ts";
+import { SECOND, showDuration } from "../../core/units.ts";
 import { connectFailure, connectionLost, isConnectionLost, sqlState, statementFailure, timeoutTooShort } from "./server-errors.ts";
 import { sessionSettings, sessionTimes } from "./session-settings.ts";
 
@@ -25,6 +25,11 @@ export interface PostgresConnection {
    * the errors of `statementFailure`.
    */
   query(statement: Statement): Promise<readonly PostgresRow[]>;
+  /**
+   * From now on the connection counts as ended if a statement waits for so long and the server answers none: where its packets are lost, the
+   * operating system would try for a quarter of an hour.
+   */
+  requireAnswers(withinMs: number): void;
   /** Calls the listener once if the connection ends without `close()`, at once if it has ended. */
   onLost(listener: (error: Error) => void): void;
   /** Calls the listener with each notice of the channels that this session listens to. */
@@ -146,6 +151,10 @@ function openSession(client: Pg.Client, address: PostgresAddress, clock: Clock):
     lost = connectionLost(address, error);
     for (const listener of listeners) listener(lost);
   };
+  const silence = watchSilence(clock, (forMs) => {
+    lose(new Error(`the server has not answered for ${showDuration(forMs)}`));
+    client.connection.stream.destroy();
+  });
   client.on("error", lose);
   client.on("end", () => lose(new Error("the server closed it")));
   const end = async (): Promise<void> => {
@@ -163,6 +172,7 @@ function openSession(client: Pg.Client, address: PostgresAddress, clock: Clock):
     async query({ text, values, name }) {
       if (lost !== undefined) throw lost;
       statements++;
+      silence.asked();
       try {
         const found: unknown = await client.query({
           text,
@@ -171,9 +181,12 @@ function openSession(client: Pg.Client, address: PostgresAddress, clock: Clock):
         });
         return rowsOf(found);
       } catch (error) {
-        throw statementFailure(address, error);
+        throw lost !== undefined && sqlState(error) === undefined ? lost : statementFailure(address, error);
+      } finally {
+        silence.answered();
       }
     },
+    requireAnswers: (withinMs) => silence.bound(withinMs),
     onLost(listener) {
       if (lost !== undefined) listener(lost);
       else listeners.push(listener);
@@ -182,6 +195,35 @@ function openSession(client: Pg.Client, address: PostgresAddress, clock: Clock):
       client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
     },
     close: () => (closing ??= end()),
+  };
+}
+
+/** Tells of a server that answers nothing while statements wait. */
+function watchSilence(clock: Clock, tell: (forMs: number) => void) {
+  let withinMs = Infinity;
+  let waiting = 0;
+  let heardAt = 0;
+  let timer: Timer | undefined;
+  const look = (): void => {
+    timer = undefined;
+    if (waiting === 0) return;
+    const forMs = Math.round(clock.monotonic() - heardAt);
+    if (forMs >= withinMs) tell(forMs);
+    else arm(withinMs - forMs);
+  };
+  const arm = (afterMs: number): void => void (timer ??= afterMs === Infinity ? undefined : clock.after(afterMs, look));
+  return {
+    bound(ms: number): void {
+      withinMs = ms;
+    },
+    asked(): void {
+      if (waiting++ === 0) heardAt = clock.monotonic();
+      arm(withinMs);
+    },
+    answered(): void {
+      waiting--;
+      heardAt = clock.monotonic();
+    },
   };
 }
 

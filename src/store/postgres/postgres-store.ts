@@ -193,7 +193,7 @@ async function openHolding(holding: Holding, file: string): Promise<Opened> {
   const holder = await registerHolder(connection, { schema, group, process: options.process ?? 0, now: clock.now(), numbers });
   const copy = openLocalCopy(file, holder);
   const connect = (): Promise<PostgresConnection> => openConnection({ address, purpose: "money", settings: livingSettings(times) });
-  const money = new GuardianMoney({ schema, holder, clock, aliveMs: times.aliveMs, connect });
+  const money = new GuardianMoney({ schema, holder, clock, times, connect });
   try {
     return await openHolderStore(holding, { holder, numbers, copy, money });
   } catch (error) {

@@ -57,12 +57,17 @@ export function writerSettings(times: SessionTimes): SessionSettings {
 
 /** The part of a connection that is kept alive. */
 interface Kept {
+  requireAnswers(withinMs: number): void;
   query(statement: { readonly text: string }): Promise<unknown>;
   onLost(listener: () => void): void;
 }
 
-/** Sends a statement on a session whenever it may have been silent, until it is cancelled or the session is lost. */
-export function keepAlive(connection: Kept, clock: Clock, everyMs: number): Timer {
+/**
+ * Sends a statement on a session whenever it may have been silent, until it is cancelled or the session is lost. It counts as lost too once
+ * the server has answered nothing for as long as it lets the session be silent.
+ */
+export function keepAlive(connection: Kept, clock: Clock, { aliveMs, timeoutMs }: SessionTimes): Timer {
+  connection.requireAnswers(timeoutMs);
   let timer: Timer | undefined;
   let isOver = false;
   const cancel = (): void => {
@@ -71,7 +76,7 @@ export function keepAlive(connection: Kept, clock: Clock, everyMs: number): Time
   };
   const arm = (): void => {
     if (isOver) return;
-    timer = clock.after(everyMs, () => {
+    timer = clock.after(aliveMs, () => {
       connection.query({ text: "SELECT" }).then(arm, arm); // one may fail in a transaction that has failed
     });
   };

@@ -50,12 +50,16 @@ export class ChangeRecorder {
   readonly #db: DatabaseSync;
   readonly #shapes: ReadonlyMap<string, TableShape>;
   readonly #selects = new Map<string, StatementSync>();
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
   #session: Session;
   #changes = new Map<string, TableChanges>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#shapes = new Map(tableShapes(db).map((shape) => [shape.name, shape]));
+    this.#begin = db.prepare("BEGIN");
+    this.#commit = db.prepare("COMMIT");
     this.#session = db.createSession();
   }
 
@@ -65,7 +69,18 @@ export class ChangeRecorder {
     if (changeset.length === 0) return;
     this.#session.close();
     this.#session = this.#db.createSession();
-    this.#read(Buffer.from(changeset.buffer, changeset.byteOffset, changeset.byteLength));
+    this.reading(() => this.#read(Buffer.from(changeset.buffer, changeset.byteOffset, changeset.byteLength)));
+  }
+
+  /** Runs reads in one transaction: each by itself would take the locks of the file. */
+  reading<Result>(read: () => Result): Result {
+    if (this.#db.isTransaction) return read();
+    this.#begin.run();
+    try {
+      return read();
+    } finally {
+      this.#commit.run();
+    }
   }
 
   /** Runs without recording, outside any transaction. */

@@ -30,6 +30,8 @@ export interface WorkingCopy {
   /** The rows changed by commits since the last call. Call {@link WorkingCopy.recordCommit} first. */
   takeChanges(): RowChanges;
   recordCommit(): void;
+  /** Runs many reads at the cost of one. */
+  reading<Result>(read: () => Result): Result;
   /** Adds rows that are kept elsewhere already. Outside any transaction. */
   load(table: string, rows: Iterable<Row>): void;
   /** Adds older rows that are kept elsewhere, between two commits. A row that is here already is newer, and stays. */
@@ -80,6 +82,7 @@ export function openWorkingCopy(path: string): WorkingCopy {
       return !recorder.isEmpty;
     },
     takeChanges: () => recorder.take(),
+    reading: (read) => recorder.reading(read),
     recordCommit() {
       recorder.committed();
       for (const add of waiting.splice(0)) add();
@@ -93,16 +96,9 @@ export function openWorkingCopy(path: string): WorkingCopy {
       if (shape === undefined) return;
       const add = (): void => recorder.unrecorded(() => addOlder(shape, rows));
       if (!db.isTransaction) return add();
-      await new Promise<void>((resolve, reject) => {
-        waiting.push(() => {
-          try {
-            add();
-            resolve();
-          } catch (error) {
-            reject(error as Error);
-          }
-        });
-      });
+      const added = Promise.withResolvers<void>();
+      waiting.push(() => settle(added, add));
+      await added.promise;
     },
     specialistOf: createOwners(db),
     holderOf: createHolders(db),
@@ -116,6 +112,16 @@ export function openWorkingCopy(path: string): WorkingCopy {
     asRead: () => ({ db, sync: undefined, checkpoints: undefined, close }),
     close,
   };
+}
+
+/** Runs it now, and settles the promise by its end. */
+function settle({ resolve, reject }: PromiseWithResolvers<void>, run: () => void): void {
+  try {
+    run();
+    resolve();
+  } catch (error) {
+    reject(error);
+  }
 }
 
 function removeFiles(path: string): void {

@@ -171,4 +171,26 @@ describe("a cap of the Guardian's over sixteen holders", () => {
     await expect.poll(() => here.hold(1, "d", 99)).toBe("hold");
     expect(await here.hold(0, "e")).toBe("wait");
   });
+
+  test("comes back from a holder whose session for money has ended", { timeout: 60_000 }, async (context) => {
+    const here = await lab(context);
+    expect(await here.hold(0, "a")).toBe("hold");
+    await here.rows(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue money' AND datname = current_database()",
+    );
+    await expect.poll(() => here.hold(1, "b", 99), { timeout: 10_000 }).toBe("hold"); // once the first listens again
+  });
+
+  test("leaves no rows of holders that have ended, but for what they still hold", { timeout: 60_000 }, async (context) => {
+    const here = await lab(context);
+    await here.open(0);
+    const old = (holder: number, start: number, held: number): string =>
+      `(-1, ${holder}, 'guardian', 'credits', 'hour', ${start}, 1, 1, ${held}, 5)`;
+    await here.rows(`INSERT INTO retinue.spend_row (shard, holder, scope, currency, span, start, until, ends, held, posted)
+      VALUES ${[old(0, 0, 0), old(7001, 0, 0), old(7001, 1, 3), old(7002, 1, 4)].join(", ")}`);
+    await here.open(1);
+    expect(await here.rows("SELECT holder, start, held, posted FROM retinue.spend_row WHERE span = 'hour' AND ends = 1")).toEqual([
+      { holder: "0", start: "1", held: 7, posted: 10 },
+    ]);
+  });
 });

@@ -93,12 +93,14 @@ test("probes and the socket end no session before its timeout, until which its p
 
 test("a session is kept alive by statements until it is lost, also after one that failed", async () => {
   const time = virtualClock();
-  let [asked, lose] = [0, (): void => undefined];
+  let [asked, required, lose] = [0, 0, (): void => undefined];
   const session = {
     query: () => (asked++ === 0 ? Promise.reject(new Error("in a failed transaction")) : Promise.resolve()),
     onLost: (listener: () => void) => void (lose = listener),
+    requireAnswers: (withinMs: number) => void (required = withinMs),
   };
-  keepAlive(session, time, 4 * SECOND);
+  keepAlive(session, time, sessionTimes(16 * SECOND));
+  expect(required).toBe(16 * SECOND);
   await time.advance(13 * SECOND);
   expect(asked).toBe(3);
   lose();
