@@ -1,6 +1,7 @@
 /** Asks all processes of a fleet if they work, at once and for a short time. */
+import { defined } from "../core/defined.ts";
 import { isRetinueError } from "../core/errors.ts";
-import { isObject, parseJson } from "../core/json.ts";
+import { isObject, numberIn, parseJson, textIn } from "../core/json.ts";
 import { HELLO, HELLO_MS } from "../runtime/hello.ts";
 import type { FleetProcess } from "../store/postgres/fleet-view.ts";
 import type { Membership } from "../store/postgres/membership.ts";
@@ -9,6 +10,11 @@ export interface Heard {
   readonly answers: boolean;
   /** How far the clock of its machine is ahead of the server's. */
   readonly aheadOfServerMs?: number;
+  /** A digest of its definitions. */
+  readonly definitions?: string;
+  /** Events that wait for a handler, and for how long the oldest does. */
+  readonly events?: number;
+  readonly oldestEventMs?: number;
 }
 
 /** By the number of the process. */
@@ -23,9 +29,16 @@ export async function askProcesses(
 async function askOne(membership: Pick<Membership, "ask">, process: FleetProcess): Promise<Heard> {
   try {
     const answer = parseJson(await membership.ask(process, HELLO, HELLO_MS));
-    const result = isObject(answer) ? answer["result"] : undefined;
-    const aheadOfServerMs = isObject(result) ? result["aheadOfServerMs"] : undefined;
-    return { answers: true, ...(typeof aheadOfServerMs === "number" ? { aheadOfServerMs } : {}) };
+    const result = isObject(answer) && isObject(answer["result"]) ? answer["result"] : {};
+    return {
+      answers: true,
+      ...defined({
+        aheadOfServerMs: numberIn(result, "aheadOfServerMs"),
+        definitions: textIn(result, "definitions"),
+        events: numberIn(result, "events"),
+        oldestEventMs: numberIn(result, "oldestEventMs"),
+      }),
+    };
   } catch (error) {
     if (isRetinueError(error) && error.code === "process_silent") return { answers: false };
     throw error;

@@ -19,6 +19,7 @@ import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
+import type { Heard } from "./ask-processes.ts";
 import type { Seen } from "./fleet-status.ts";
 import { movingGuardian } from "./moving-guardian.ts";
 import { joinGuardians, nobodyAtWork } from "./join-guardians.ts";
@@ -63,16 +64,25 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     isKnown: async (handle) =>
       launched.roster.definitions.some(({ specialist }) => specialist.handle === handle) ||
       (await fleet.session?.knows(asHandle(handle))) === true,
+    async partsToStop() {
+      try {
+        return await parts();
+      } catch (error) {
+        const own = ownParts(launched, caller); // its writers may still reach the server
+        if (own.length === 0) throw error;
+        return own;
+      }
+    },
     async keep(order) {
       fleet.orders.note(order);
+      const wasHeld = order.kind === "halt" && order.stop === undefined && fleet.orders.release(order.scope);
       const unreached = await keepOrder(fleet.session, order);
-      if (unreached === undefined) return undefined;
-      if (order.kind !== "halt") throw unreached;
-      if (order.stop === undefined) fleet.orders.release(order.scope);
-      else fleet.orders.hold({ scope: order.scope, reason: order.stop.reason, since: order.stop.at });
+      if (unreached === undefined || wasHeld) return undefined;
+      if (order.kind !== "halt" || order.stop === undefined) throw unreached;
+      fleet.orders.hold({ scope: order.scope, reason: order.stop.reason, since: order.stop.at });
       return {
         message: `the halt is not kept: ${unreached.message}`,
-        hint: `it holds in process ${process.pid}, which stores it once the server answers; the other processes send nothing until then: give it again as soon as retinue fleet shows them`,
+        hint: `it holds in process ${process.pid}, which stores it once the server answers; others that still reach the server do not know of it: give it again there, and as soon as retinue fleet shows them`,
       };
     },
   });
@@ -84,8 +94,10 @@ export function guardianOfProcesses(membership: Membership, clock: Clock, caller
     const { processes } = await membership.look();
     return { processes, handles: () => membership.handlesOf(processes) };
   };
+  const parts = async (): Promise<readonly GuardianPart[]> => othersOf(membership, (await membership.look()).processes, caller);
   return movingGuardian({
-    parts: async () => othersOf(membership, (await membership.look()).processes, caller),
+    parts,
+    partsToStop: parts,
     seen,
     clock,
     whyNobody: nobodyAtWork,
@@ -223,7 +235,7 @@ async function perform(launched: LaunchedFleet, request: JsonObject): Promise<un
   const name = textIn(request, "do") ?? "";
   const query = isObject(request["with"]) ? request["with"] : {};
   if (name === "deliver") return takeDelivery(launched, query);
-  if (name === "hello") return { message: "here", aheadOfServerMs: fleet.aheadOfServerMs };
+  if (name === "hello") return { message: "here", ...(await heardOf(launched)) };
   if (name === "drain") {
     void fleet.drain(textIn(request, "by") ?? "someone");
     return { message: "it gives its specialists to the others" };
@@ -241,6 +253,18 @@ async function perform(launched: LaunchedFleet, request: JsonObject): Promise<un
     name,
     query,
   );
+}
+
+/** The answer to `retinue fleet`. */
+async function heardOf({ fleet, runtime }: LaunchedFleet): Promise<Omit<Heard, "answers">> {
+  const { store, clock } = runtime.parts;
+  const { events, oldestEventAt } = await store.reads.backlog();
+  return {
+    aheadOfServerMs: fleet.aheadOfServerMs,
+    definitions: runtime.digest,
+    events,
+    ...(oldestEventAt === undefined ? {} : { oldestEventMs: Math.max(0, clock.now() - oldestEventAt) }),
+  };
 }
 
 /** The order to stop or to go on that such a request is. */

@@ -18,6 +18,8 @@ import type { OrderResult } from "./wake-waiting.ts";
 
 export interface MovingOptions {
   readonly parts: () => Promise<readonly GuardianPart[]>;
+  /** Those that can be given an order to stop or to go on: the own ones also where the server cannot be asked for the others. */
+  readonly partsToStop: () => Promise<readonly GuardianPart[]>;
   /** The living processes. */
   readonly seen: () => Promise<Seen>;
   readonly clock: Clock;
@@ -29,8 +31,9 @@ export interface MovingOptions {
 }
 
 /** The Guardian over parts that come and go: its stops hold for all of them, also if nobody is at work. */
-export function movingGuardian({ parts, seen, clock, whyNobody, isKnown, keep }: MovingOptions): Guardian {
+export function movingGuardian({ parts, partsToStop, seen, clock, whyNobody, isKnown, keep }: MovingOptions): Guardian {
   const joined = joinGuardians(parts, whyNobody);
+  const stoppable = joinGuardians(partsToStop, whyNobody);
   /** An order to stop, or to go on: kept first, then given to all. */
   const give = async <Result extends OrderResult>(
     order: Omit<StopOrder, "scope">,
@@ -43,7 +46,7 @@ export function movingGuardian({ parts, seen, clock, whyNobody, isKnown, keep }:
       const result = await toAll();
       return notKept === undefined ? result : { ...result, notKept };
     } catch (error) {
-      if (!isRetinueError(error) || !UNANSWERED.has(error.code)) throw error;
+      if (!isRetinueError(error) || (notKept === undefined && !UNANSWERED.has(error.code))) throw error;
       return defined({ message: `${keptText(order, handle)}; ${error.message}`, notKept });
     }
   };
@@ -53,17 +56,17 @@ export function movingGuardian({ parts, seen, clock, whyNobody, isKnown, keep }:
     status: async () => statusOfFleet(await parts(), seen, whyNobody),
     halt: async (query) => {
       const order = { kind: "halt", stop: stop(query.reason ?? "the Guardian ordered it") } as const;
-      return { inFlight: [], ...(await give(order, query.handle, () => joined.halt(query))) };
+      return { inFlight: [], ...(await give(order, query.handle, () => stoppable.halt(query))) };
     },
     pause: (query) =>
-      give({ kind: "pause", stop: stop(query.reason ?? "the Guardian paused it") }, query.handle, () => joined.pause(query)),
-    lift: (query) => give({ kind: "halt" }, query.handle, () => joined.lift(query)),
-    resume: (query) => give({ kind: "pause" }, query.handle, () => joined.resume(query)),
+      give({ kind: "pause", stop: stop(query.reason ?? "the Guardian paused it") }, query.handle, () => stoppable.pause(query)),
+    lift: (query) => give({ kind: "halt" }, query.handle, () => stoppable.lift(query)),
+    resume: (query) => give({ kind: "pause" }, query.handle, () => stoppable.resume(query)),
   };
   return sayingWhoMoves(all, isKnown);
 }
 
-/** Codes of an order that nobody at work could be given: it is kept all the same. */
+/** Codes of an order that nobody at work could be given: it is kept all the same, on the server or, whatever the error, in memory. */
 const UNANSWERED: ReadonlySet<AnyCode> = new Set<AnyCode>(["nobody_at_work", "store_connection_lost", "specialist_unknown"]);
 
 function keptText({ kind, stop }: Omit<StopOrder, "scope">, handle: string | undefined): string {

@@ -59,7 +59,6 @@ export class Fleet {
   readonly #giving: Giving<Part>;
   readonly sharedKeys: SharedKeys;
   readonly #losses: QuickLosses;
-  #areKeysPlaced = true;
   readonly #differing: Differing;
   readonly #log: FleetLog;
   #startedAt: number | undefined;
@@ -157,6 +156,7 @@ export class Fleet {
     if (membership === undefined) return this.#view;
     this.#view = await this.#first.hears(() => membership.look());
     this.#first.saw(this.#view.processes, membership.number);
+    await this.orders.store(membership);
     return this.#view;
   }
 
@@ -191,6 +191,7 @@ export class Fleet {
   async #join(): Promise<void> {
     const { address, options, time, specialists, answer, admit } = this.#with;
     const { clock, random } = options;
+    this.#isSessionLost = false;
     this.#membership = await Membership.open({
       address,
       clock,
@@ -207,7 +208,6 @@ export class Fleet {
         this.#wake.abort();
       },
     });
-    this.#isSessionLost = false;
     this.#startedAt ??= clock.now();
     this.#log.clocksApart(time.aheadMs);
     await this.place();
@@ -217,7 +217,6 @@ export class Fleet {
   async place(): Promise<void> {
     const membership = this.#membership;
     if (membership === undefined) return;
-    this.#areKeysPlaced = true;
     const freed = new Set(await this.sharedKeys.place(membership, [...this.#parts]));
     for (const specialist of this.#with.specialists())
       if (freed.has(specialist.handle)) await this.partOf(specialist.handle)?.runtime.put(specialist);
@@ -236,7 +235,7 @@ export class Fleet {
       try {
         if (this.#isSessionLost) await this.#leave();
         if (this.#membership === undefined) await this.#join();
-        if (!this.#areKeysPlaced) await this.place();
+        if (this.sharedKeys.isDue) await this.place();
         if (isTold || !this.#isQuiet() || (await this.#first.hears(async () => this.#membership?.hasChanged())) === true)
           await this.#lookAndTell();
       } catch (error) {
@@ -270,8 +269,9 @@ export class Fleet {
     const { processes, free } = await this.look();
     this.#settling.note(processes);
     this.#log.members(processes, membership.number);
-    const isSeenDraining = processes.some(({ number, draining }) => number === membership.number && draining);
-    if (this.#isDraining && !isSeenDraining) await membership.drains(); // it has joined anew since
+    const { own } = this;
+    if (own === undefined) this.#isSessionLost = true; // it ended before anybody heard of it
+    if (this.#isDraining && own?.draining === false) await membership.drains(); // it has joined anew since
     for (const { silent } of this.#parts) hearSilent(membership, processes, silent);
     const now = this.#with.options.clock.monotonic();
     const takers = this.#takers.among(processes, free.length, membership.number, now);
@@ -354,7 +354,7 @@ export class Fleet {
         specialists: specialists().filter(({ handle }) => held.has(handle) && this.sharedKeys.mayRun(handle)),
         log: this.#log.ofStore(),
         onKeyReplaced: () => {
-          this.#areKeysPlaced = false;
+          this.sharedKeys.isDue = true;
           this.#wake.abort();
         },
       });

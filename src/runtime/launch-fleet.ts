@@ -22,6 +22,7 @@ import type { Backlog } from "../store/overview.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { Receiver } from "../webhooks/receiver/http.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
+import { definitionsDigest } from "./definitions-digest.ts";
 import { Fleet } from "./fleet.ts";
 import { createFleetNews, type FleetNews } from "./fleet-news.ts";
 import {
@@ -95,6 +96,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     },
     onPart: ({ store }) => bindToNetwork(store, use),
   });
+  const patiently = patient(options, address);
   const news = createFleetNews({ fleet, shared: sharedLists, log, now: () => clock.now() });
   const runtime = new FleetRuntime({
     fleet,
@@ -106,6 +108,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     announcer,
     receiver: receives ? { port: config.receiver.port ?? 0, host: config.receiver.host } : undefined,
     passOn: (handle, delivery) => options.passOn(launched, handle, delivery),
+    patiently,
   });
   const { isolation, tools, transport } = common;
   const launched: LaunchedFleet = {
@@ -115,33 +118,36 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     halts: () => halts ?? [],
     ...lifeOf({ runtime, isolation, planned, options: { ...options, announcer }, close: [isolation, tools, transport] }),
   };
-  try {
-    await joined(fleet, { clock: options.clock, log, patienceMs: sessionTimes(address.sessionTimeoutMs).timeoutMs });
-  } catch (error) {
-    await transport.close();
+  await patiently(() => fleet.join()).catch(async (error: unknown) => {
+    await Promise.all([fleet.stop(), transport.close()]);
     throw error;
-  }
+  });
   return launched;
 }
 
-/**
- * Joins the others. A server that takes no writes is tried again for a while, because a failover may be under way; later it is a mistake in
- * the address.
- */
-async function joined(
-  fleet: Pick<Fleet, "join">,
-  { clock, log, patienceMs }: Pick<LaunchOptions, "clock" | "log"> & { readonly patienceMs: number },
-): Promise<void> {
+/** A failover is over within so many session timeouts. */
+const FAILOVER_TIMEOUTS = 3;
+
+/** A start that meets a server that takes no writes is tried again for a while, because a failover may be under way: later the address is wrong. */
+function patient(
+  { clock, log }: Pick<LaunchOptions, "clock" | "log">,
+  { sessionTimeoutMs }: PostgresAddress,
+): <Result>(start: () => Promise<Result>) => Promise<Result> {
+  const patienceMs = FAILOVER_TIMEOUTS * sessionTimes(sessionTimeoutMs).timeoutMs;
   const until = clock.monotonic() + patienceMs;
-  for (let times = 0; ; times++) {
-    try {
-      return await fleet.join();
-    } catch (error) {
-      if (!isRetinueError(error) || error.code !== "store_read_only" || clock.monotonic() >= until) throw error;
-      if (times === 0) log.warn(`${error.message}: it is tried again for ${showDuration(patienceMs)}, because a failover may be under way`);
-      await sleep(clock, SECOND);
+  let isTold = false;
+  return async (start) => {
+    for (;;) {
+      try {
+        return await start();
+      } catch (error) {
+        if (!isRetinueError(error) || error.code !== "store_read_only" || clock.monotonic() >= until) throw error;
+        if (!isTold) log.warn(`${error.message}: it is tried again for ${showDuration(patienceMs)}, because a failover may be under way`);
+        isTold = true;
+        await sleep(clock, SECOND);
+      }
     }
-  }
+  };
 }
 
 /** Groups of specialists with one key. A key that cannot be read now is no member of any: its specialist waits for it. */
@@ -172,6 +178,7 @@ interface FleetRuntimeOptions {
   /** The receiver's own address. */
   readonly receiver: { readonly port: number; readonly host: string } | undefined;
   readonly passOn: (handle: Handle, delivery: RawDelivery) => Promise<GateAnswer>;
+  readonly patiently: ReturnType<typeof patient>;
 }
 
 /** The runtimes of a process as one. */
@@ -182,6 +189,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   #phase: "starting" | "working" | "stopping" = "starting";
   #receiver: Receiver | undefined;
   #toldHandles: string;
+  #digest: string | undefined;
 
   constructor(options: FleetRuntimeOptions) {
     const { fleet, planned, clock, announcer, specialists } = options;
@@ -235,8 +243,8 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   }
 
   async start(): ReturnType<Runtime["start"]> {
-    const { fleet, receiver } = this.#with;
-    const recovered = await fleet.start();
+    const { fleet, receiver, patiently } = this.#with;
+    const recovered = await patiently(() => fleet.start());
     if (receiver !== undefined) await this.#listen(receiver);
     if (this.#phase === "starting") this.#phase = "working";
     return recovered;
@@ -248,8 +256,14 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     await this.#with.fleet.stop();
   }
 
+  /** Of its definitions. */
+  get digest(): string {
+    return (this.#digest ??= definitionsDigest(this.#with.specialists.values()));
+  }
+
   async put(specialist: Specialist): Promise<void> {
     const { fleet, specialists } = this.#with;
+    this.#digest = undefined;
     specialists.set(specialist.handle, specialist);
     await this.#told();
     if (fleet.sharedKeys.mayRun(specialist.handle)) await fleet.partOf(specialist.handle)?.runtime.put(specialist);
@@ -257,6 +271,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
 
   retire(handle: Handle): void {
     const { fleet, specialists } = this.#with;
+    this.#digest = undefined;
     specialists.delete(handle);
     void this.#told();
     fleet.partOf(handle)?.runtime.retire(handle);

@@ -24,20 +24,27 @@ export class OrdersMeanwhile {
     return this.#unkept;
   }
 
-  /** Keeps halts in memory, because the server does not answer. They are stored before this process takes anything. */
+  /** Keeps halts in memory, because the server does not answer. They are stored at the next look at the server. */
   hold(...halts: readonly Stop[]): void {
     const scopes = halts.map(({ scope }) => scope);
     this.#unkept = [...this.#unkept.filter(({ scope }) => !scopes.includes(scope)), ...halts];
   }
 
-  /** Forgets such a halt. */
-  release(scope: string): void {
+  /** Forgets such a halt. False if there was none. */
+  release(scope: string): boolean {
+    const before = this.#unkept.length;
     this.#unkept = this.#unkept.filter((halt) => halt.scope !== scope);
+    return this.#unkept.length < before;
   }
 
   /** Stores the halts of before. From now on orders are kept. */
   async begin(membership: Pick<Membership, "keepStop">): Promise<void> {
     this.#given = [];
+    await this.store(membership);
+  }
+
+  /** Stores the halts that are held in memory. */
+  async store(membership: Pick<Membership, "keepStop">): Promise<void> {
     const held = this.#unkept;
     for (const { scope, reason, since } of held) await membership.keepStop("halt", scope, reason, since);
     this.#unkept = this.#unkept.filter((halt) => !held.includes(halt));

@@ -21,6 +21,8 @@ export class SharedKeys {
   /** The groups as they were placed last, and by what session. */
   #placed = "";
   #by: unknown;
+  /** True if a key took the place of another since they were placed, or the last try failed. */
+  isDue = false;
   #shards: ReadonlyMap<Handle, number> = new Map();
 
   constructor(options: SharedKeysOptions) {
@@ -42,6 +44,16 @@ export class SharedKeys {
    * the groups are those of the last call.
    */
   async place(membership: Pick<Membership, "place">, open: readonly Pick<HeldStore, "place">[]): Promise<readonly Handle[]> {
+    this.isDue = false;
+    try {
+      return await this.#place(membership, open);
+    } catch (error) {
+      this.isDue = true;
+      throw error;
+    }
+  }
+
+  async #place(membership: Pick<Membership, "place">, open: readonly Pick<HeldStore, "place">[]): Promise<readonly Handle[]> {
     const groups = this.#options.sharers();
     const placing = JSON.stringify(groups);
     if (placing === this.#placed && membership === this.#by) return [];

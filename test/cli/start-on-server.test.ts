@@ -25,7 +25,7 @@ test.for([
     exit: EXIT.failed,
   },
   {
-    name: "a server that stays read-only for the session timeout",
+    name: "a server that stays read-only",
     address: (url: string) => `${url}?session_timeout=2`,
     setting: "default_transaction_read_only = on",
     code: "store_read_only",
@@ -48,7 +48,7 @@ test("a start in the middle of a failover goes on once the server takes writes",
   const lab = await fleetLab(context, { store: url, specialists: 1 });
   const process = lab.run();
   const said = await process.saying((line) => textIn(line, "message").includes("takes no writes"));
-  expect(textIn(said, "message")).toContain("it is tried again for 16s, because a failover may be under way");
+  expect(textIn(said, "message")).toContain("it is tried again for 48s, because a failover may be under way");
   await server.run(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
   await lab.answered(await lab.news("after"), 30_000);
 });

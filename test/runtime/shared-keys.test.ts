@@ -55,3 +55,13 @@ test("one that has rows in another shard must not run, is told once, and runs ag
   expect(await keys.place(membership, [store])).toEqual([quill]);
   expect([keys.mayRun(quill), keys.isMixed(part)]).toEqual([true, false]);
 });
+
+test("a placement that failed is due again", async () => {
+  const { state, keys, membership, store } = lab();
+  state.groups = [[scout, quill]];
+  const failing = { place: () => Promise.reject(new Error("the server is away")) };
+  await expect(keys.place(failing, [store])).rejects.toThrow("the server is away");
+  expect(keys.isDue).toBe(true);
+  await keys.place(membership, [store]);
+  expect([keys.isDue, state.asked]).toEqual([false, 1]);
+});

@@ -78,8 +78,10 @@ async function show(membership: Membership, view: FleetView, { out, clock }: Con
     { title: "version", value: ({ version }) => version },
     { title: "shards", value: ({ shards }) => `${shards.length} of ${SHARDS}`, align: "right" },
     { title: "specialists", value: (row) => row.handles.length, align: "right" },
+    { title: "waiting", value: waiting, align: "right" },
     { title: "", value: ({ answers, draining }) => [answers ? "answers" : "silent", ...(draining ? ["draining"] : [])].join(", ") },
     ...(rows.some(isApart) ? [CLOCK] : []),
+    ...(areDifferent(rows) ? [DEFINITIONS] : []),
   ]);
   if (processes.length === 0) out.line("No process works on this store.");
   const silent = rows.filter(({ answers }) => !answers);
@@ -89,6 +91,8 @@ async function show(membership: Membership, view: FleetView, { out, clock }: Con
     out.line(out.paint.yellow(`${names} ${what}`));
   }
   if (free.length > 0) out.line(out.paint.yellow(`${free.length} of ${SHARDS} shards are free: their specialists do not run`));
+  if (areDifferent(rows))
+    out.line(out.paint.yellow("Definitions differ between processes: a specialist does what those of its process say"));
   const lacking = await membership.undefinedSpecialists(view, MOST_NAMED);
   if (lacking.total > 0) out.line(out.paint.yellow(lackingText(lacking)));
   if (Math.abs(aheadMs) > CLOCKS_APART_MS) out.line(out.paint.yellow(`The clock of this machine is ${apartText(aheadMs)} the server's`));
@@ -101,6 +105,19 @@ function lackingText({ first, total }: Undefined): string {
   const more = total > first.length ? ` and ${total - first.length} more` : "";
   return `No definition at their process, so they do not run (${total}): ${names.join(", ")}${more}`;
 }
+
+/** Events that no handler has taken yet. */
+function waiting({ events = 0, oldestEventMs, answers }: Shown): string {
+  if (!answers) return "?";
+  return oldestEventMs === undefined ? String(events) : `${events}, oldest ${showDuration(oldestEventMs)}`;
+}
+
+function areDifferent(rows: readonly Shown[]): boolean {
+  return new Set(rows.flatMap(({ definitions }) => definitions ?? [])).size > 1;
+}
+
+/** A column only where they differ. */
+const DEFINITIONS: Column<Shown> = { title: "definitions", value: ({ definitions = "?" }) => definitions };
 
 function isApart({ aheadOfServerMs = 0 }: Heard): boolean {
   return Math.abs(aheadOfServerMs) > CLOCKS_APART_MS;

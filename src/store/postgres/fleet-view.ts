@@ -6,7 +6,7 @@ import { SERVER_NOW } from "./server-time.ts";
 /** A living process. */
 export interface FleetProcess {
   readonly number: number;
-  /** `host:pid`. */
+  /** `host:pid`, with `#number` where another has the same: containers on one machine may all be the first process of one host. */
   readonly name: string;
   readonly version: string;
   readonly startedAt: number;
@@ -29,7 +29,7 @@ export async function readFleet(query: Query, schema: string): Promise<FleetView
   const [row] = await query(LOOK, [schema]);
   const taken = new Set(listOf(row?.["taken"]).map(Number));
   return {
-    processes: listOf(row?.["processes"]).map(processOf),
+    processes: withOwnNames(listOf(row?.["processes"]).map(processOf)),
     free: ALL_SHARDS.filter((shard) => !taken.has(shard)),
     serverNow: Number(row?.["now"]),
     salt: row?.["salt"],
@@ -59,6 +59,11 @@ const LOOK = `WITH held AS MATERIALIZED (
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+function withOwnNames(processes: readonly FleetProcess[]): readonly FleetProcess[] {
+  const counts = Map.groupBy(processes, ({ name }) => name);
+  return processes.map((one) => ((counts.get(one.name)?.length ?? 0) > 1 ? { ...one, name: `${one.name}#${one.number}` } : one));
 }
 
 function processOf(value: unknown): FleetProcess {
