@@ -7,7 +7,7 @@ import { moveOn } from "./list-cursor.ts";
 import type { ListCursor } from "./list-state.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 
-/** Jobs read after one poll; the next poll finds the others again. */
+/** Jobs read of one page after a poll; the next poll finds the others again. */
 const MAX_READ = 10;
 
 export interface CompletedPage {

@@ -254,9 +254,9 @@ async function readPages(
       { signal: parts.ending },
     );
     const result = readResult(answer);
-    // The quota has no room for more: older items are given up.
-    if (result.kind === "wait") return { reading, failedPage: false, isUnfinished, unreadPage: Math.max(unreadPage, before.unreadPage) };
-    if (result.kind !== "value") return { reading, failedPage: true, isUnfinished, unreadPage };
+    // Without room in the quota older items are given up.
+    if (result.kind !== "value")
+      return { reading, failedPage: result.kind !== "wait", isUnfinished, unreadPage: Math.max(unreadPage, before.unreadPage) };
     const more = result.value.items ?? [];
     const fresh = freshItems(more, seen);
     // A page that repeats itself has no next one.
