@@ -32,7 +32,7 @@ export interface Contender extends Needing {
   readonly processes?: number;
   /** Events before the clock starts. Default `WARM_UP`. */
   readonly warmUp?: number;
-  /** Length of a measurement. Default `SECONDS_PER_RUN`. */
+  /** Length of a measurement at more than one in flight. Default `SECONDS_PER_RUN`. */
   readonly seconds?: number;
 }
 
@@ -181,7 +181,11 @@ function eventsFor(contender: Contender, inFlight: number, seen: ReadonlyMap<str
   const known = (at: number): number | undefined => seen.get(keyOf(contender, at))?.[0]?.effects;
   const alone = known(1) ?? 1_000;
   const pace = known(inFlight) ?? (inFlight === 1 ? alone : (known(16) ?? alone * FASTER_AT_16));
-  return Math.round(Math.min(60_000, Math.max(2_000, pace * (contender.seconds ?? SECONDS_PER_RUN))) / 1_000) * 1_000;
+  return (
+    Math.round(
+      Math.min(60_000, Math.max(2_000, pace * (inFlight === 1 ? SECONDS_PER_RUN : (contender.seconds ?? SECONDS_PER_RUN)))) / 1_000,
+    ) * 1_000
+  );
 }
 
 async function measure(
