@@ -25,6 +25,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
   console: () => import("./suites/console.ts"),
   fleet: () => import("./suites/fleet.ts"),
   "fleet-size": () => import("./suites/fleet-size.ts"),
+  sprayed: () => import("./suites/sprayed.ts"),
   takeover: () => import("./suites/takeover.ts"),
 };
 

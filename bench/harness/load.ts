@@ -95,10 +95,12 @@ function openLine(port: number, onAnswer: (line: Line, n: number, status: number
     let current = IDLE;
     let rest = "";
     let closed = false;
+    let asked: Buffer | undefined;
     let socket: Socket = connect(port, "127.0.0.1");
     const line: Line = {
       send(n, request) {
         current = n;
+        asked = request;
         if (!socket.destroyed) return void socket.write(request);
         const fresh = connect(port, "127.0.0.1", () => (open(fresh), fresh.write(request)));
         fresh.once("error", fail);
@@ -108,10 +110,19 @@ function openLine(port: number, onAnswer: (line: Line, n: number, status: number
         socket.destroy();
       },
     };
+    /** A receiver may close a connection that was idle just as it is used: a sender sends the request once more. */
+    const sendAgain = (): void => {
+      if (closed || current === IDLE) return;
+      if (asked === undefined) return fail(new Error("the connection was closed"));
+      const request = asked;
+      asked = undefined;
+      const fresh = connect(port, "127.0.0.1", () => (open(fresh), fresh.write(request)));
+      fresh.once("error", fail);
+    };
     const open = (made: Socket): void => {
       socket = made;
       socket.setNoDelay(true);
-      socket.on("error", fail).on("close", () => !closed && current !== IDLE && fail(new Error("the connection was closed")));
+      socket.on("error", (error) => !isReset(error) && fail(error)).on("close", sendAgain);
       socket.on("data", (chunk) => {
         rest += chunk.toString("latin1");
         const end = answerEnd(rest);
@@ -133,6 +144,10 @@ function openLine(port: number, onAnswer: (line: Line, n: number, status: number
     };
     socket.once("connect", () => (open(socket), resolve(line))).once("error", reject);
   });
+}
+
+function isReset(error: Error): boolean {
+  return "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
 }
 
 /** Where the first answer ends, or -1 while it is not complete. */
