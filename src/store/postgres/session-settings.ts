@@ -12,10 +12,15 @@ export interface SessionTimes {
   readonly aliveMs: number;
   /** Nothing leaves later than this after the last statement that the server answered: another process may have the shards soon after. */
   readonly currentMs: number;
+  /** A server that answers nothing for so long, while a statement waits, cannot be reached. */
+  readonly answerMs: number;
 }
 
+/** A busy server may take so long for a statement. */
+const SLOW_ANSWER_MS = 10 * SECOND;
+
 export function sessionTimes(timeoutMs = SESSION_TIMEOUT_MS): SessionTimes {
-  return { timeoutMs, aliveMs: timeoutMs / 4, currentMs: (timeoutMs * 3) / 4 };
+  return { timeoutMs, aliveMs: timeoutMs / 4, currentMs: (timeoutMs * 3) / 4, answerMs: Math.max(timeoutMs, SLOW_ANSWER_MS) };
 }
 
 export type SessionSettings = Readonly<Record<string, string>>;
@@ -63,11 +68,11 @@ interface Kept {
 }
 
 /**
- * Sends a statement on a session whenever it may have been silent, until it is cancelled or the session is lost. It counts as lost too once
- * the server has answered nothing for as long as it lets the session be silent.
+ * Sends a statement on a session whenever it may have been silent, until it is cancelled or the session is lost. It counts as lost too if the
+ * server cannot be reached.
  */
-export function keepAlive(connection: Kept, clock: Clock, { aliveMs, timeoutMs }: SessionTimes): Timer {
-  connection.requireAnswers(timeoutMs);
+export function keepAlive(connection: Kept, clock: Clock, { aliveMs, answerMs }: SessionTimes): Timer {
+  connection.requireAnswers(answerMs);
   let timer: Timer | undefined;
   let isOver = false;
   const cancel = (): void => {
