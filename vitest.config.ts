@@ -23,8 +23,8 @@ export default defineConfig({
     // The console serves its page built.
     globalSetup: ["./test/harness/present-page.ts"],
     pool: "forks",
-    // Twice two processors: half of what tests do is wait, for processes, servers and clocks.
-    maxWorkers: 4,
+    // One more than two processors: a third of what tests do is wait, for processes, servers and clocks.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     reporters: [["default", { summary: false }], "./test/harness/counts.ts"],
     testTimeout: 20_000,

@@ -64,7 +64,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     isKnown: async (handle) =>
       launched.roster.definitions.some(({ specialist }) => specialist.handle === handle) ||
       (await fleet.session?.knows(asHandle(handle))) === true,
-    async partsToStop() {
+    async reachable() {
       try {
         return await parts();
       } catch (error) {
@@ -97,7 +97,7 @@ export function guardianOfProcesses(membership: Membership, clock: Clock, caller
   const parts = async (): Promise<readonly GuardianPart[]> => othersOf(membership, (await membership.look()).processes, caller);
   return movingGuardian({
     parts,
-    partsToStop: parts,
+    reachable: parts,
     seen,
     clock,
     whyNobody: nobodyAtWork,

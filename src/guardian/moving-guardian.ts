@@ -18,8 +18,8 @@ import type { OrderResult } from "./wake-waiting.ts";
 
 export interface MovingOptions {
   readonly parts: () => Promise<readonly GuardianPart[]>;
-  /** Those that can be given an order to stop or to go on: the own ones also where the server cannot be asked for the others. */
-  readonly partsToStop: () => Promise<readonly GuardianPart[]>;
+  /** The same, and the own ones alone where the server cannot be asked for the others: for an order that is not kept. */
+  readonly reachable: () => Promise<readonly GuardianPart[]>;
   /** The living processes. */
   readonly seen: () => Promise<Seen>;
   readonly clock: Clock;
@@ -31,19 +31,19 @@ export interface MovingOptions {
 }
 
 /** The Guardian over parts that come and go: its stops hold for all of them, also if nobody is at work. */
-export function movingGuardian({ parts, partsToStop, seen, clock, whyNobody, isKnown, keep }: MovingOptions): Guardian {
+export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKnown, keep }: MovingOptions): Guardian {
   const joined = joinGuardians(parts, whyNobody);
-  const stoppable = joinGuardians(partsToStop, whyNobody);
+  const alone = joinGuardians(reachable, whyNobody);
   /** An order to stop, or to go on: kept first, then given to all. */
   const give = async <Result extends OrderResult>(
     order: Omit<StopOrder, "scope">,
     handle: string | undefined,
-    toAll: () => Promise<Result>,
+    giveTo: (all: Guardian) => Promise<Result>,
   ): Promise<Result | (OrderResult & Pick<HaltResult, "notKept">)> => {
-    if (handle !== undefined && !(await isKnown(handle))) return toAll(); // whoever has run it before has it, or says that nobody knows it
+    if (handle !== undefined && !(await isKnown(handle))) return giveTo(joined); // whoever has run it before has it, or says that nobody knows it
     const notKept = await keep({ ...order, scope: handle ?? EVERYONE });
     try {
-      const result = await toAll();
+      const result = await giveTo(notKept === undefined ? joined : alone);
       return notKept === undefined ? result : { ...result, notKept };
     } catch (error) {
       if (!isRetinueError(error) || (notKept === undefined && !UNANSWERED.has(error.code))) throw error;
@@ -56,12 +56,11 @@ export function movingGuardian({ parts, partsToStop, seen, clock, whyNobody, isK
     status: async () => statusOfFleet(await parts(), seen, whyNobody),
     halt: async (query) => {
       const order = { kind: "halt", stop: stop(query.reason ?? "the Guardian ordered it") } as const;
-      return { inFlight: [], ...(await give(order, query.handle, () => stoppable.halt(query))) };
+      return { inFlight: [], ...(await give(order, query.handle, (to) => to.halt(query))) };
     },
-    pause: (query) =>
-      give({ kind: "pause", stop: stop(query.reason ?? "the Guardian paused it") }, query.handle, () => stoppable.pause(query)),
-    lift: (query) => give({ kind: "halt" }, query.handle, () => stoppable.lift(query)),
-    resume: (query) => give({ kind: "pause" }, query.handle, () => stoppable.resume(query)),
+    pause: (query) => give({ kind: "pause", stop: stop(query.reason ?? "the Guardian paused it") }, query.handle, (to) => to.pause(query)),
+    lift: (query) => give({ kind: "halt" }, query.handle, (to) => to.lift(query)),
+    resume: (query) => give({ kind: "pause" }, query.handle, (to) => to.resume(query)),
   };
   return sayingWhoMoves(all, isKnown);
 }

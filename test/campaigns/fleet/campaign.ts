@@ -51,7 +51,7 @@ const definition = (i: number): string => {
     act.reply(post, "s${i} on " + post.id);
     act.vote(post, "up");
   } };
-  export default { handle: "s${i}", tier: "starter", may: ["posts.reply", "posts.vote", "jobs.apply", "jobs.submit"],
+  export default { handle: "s${i}", tier: "pro", may: ["posts.reply", "posts.vote", "jobs.apply", "jobs.submit"],
     brakes: { repliesPerAuthorPerHour: 1000, repliesPerHour: 10000 }, ${isHand(i) ? hand(group) : 'watch: { feed: { from: "2026-01-01" } }, on: answers'} };`;
 };
 
@@ -190,7 +190,7 @@ function writeProject(folder: string, specialists: number, cap: number, network:
   const env: Record<string, string> = {};
   for (let i = 0; i < specialists; i++) {
     writeFileSync(join(folder, "agents", `s${i}.ts`), definition(i));
-    env[`RETINUE_KEY_S${i}`] = network.provision({ handle: `s${i}`, tier: "starter", set: "b" }).key;
+    env[`RETINUE_KEY_S${i}`] = network.provision({ handle: `s${i}`, tier: "pro", set: "b" }).key;
   }
   return env;
 }

@@ -170,8 +170,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "a torn page moves the cursor",
     POLLING,
-    "return { reading, failedPage: true, isUnfinished };",
-    "return { reading: { ...reading, gap: undefined }, failedPage: false, isUnfinished };",
+    'return { reading, failedPage: result.kind !== "wait", isUnfinished,',
+    "return { reading: { ...reading, gap: undefined }, failedPage: false, isUnfinished,",
   ),
   bug(
     "5xx is taken for a refusal",
