@@ -1,6 +1,6 @@
 /** Tells in the log what happens in a fleet: each change once for the process, however many stores it has. */
 import type { Clock } from "../core/clock.ts";
-import { isRetinueError, messageOf } from "../core/errors.ts";
+import { errorClass, isRetinueError, messageOf } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { LogFields, Logger } from "../core/log.ts";
 import { SECOND, showDuration } from "../core/units.ts";
@@ -25,7 +25,7 @@ export class FleetLog {
   readonly #clock: Pick<Clock, "monotonic">;
   #processes: ReadonlyMap<number, string> | undefined;
   #handles: ReadonlySet<Handle> = new Set();
-  #trouble: { readonly message: string; readonly isAll: boolean; readonly since: number } | undefined;
+  #trouble: { readonly message: string; readonly isAll: boolean; readonly isMistake: boolean; readonly since: number } | undefined;
   /** The store that logged a line last, and when. */
   readonly #lines = new Map<string, { readonly store: object; readonly at: number }>();
 
@@ -72,9 +72,12 @@ export class FleetLog {
     const message = messageOf(error);
     const hint = isRetinueError(error) ? error.details.hint : undefined;
     const known = this.#trouble;
+    // A reason that a person must remove is told also where another came first.
+    const isMistake = isRetinueError(error) && errorClass(error) === "Misconfigured";
     if (known === undefined || (isAll && !known.isAll))
       this.#log.error(`${isAll ? "nothing" : "for some specialists nothing"} is sent until the store can be used again`, { message, hint });
-    this.#trouble = { message, isAll, since: known?.since ?? this.#clock.monotonic() };
+    else if (isMistake && !known.isMistake) this.#log.error("the store cannot be used until somebody acts", { message, hint });
+    this.#trouble = { message, isAll, isMistake, since: known?.since ?? this.#clock.monotonic() };
   }
 
   /** The server has answered: it can be used, unless stores are lost as soon as they are opened. */

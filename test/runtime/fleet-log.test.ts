@@ -1,5 +1,6 @@
 /** The log of a fleet: each change is one line, however many stores the process has. */
 import { expect, test } from "vitest";
+import { Misconfigured } from "../../src/core/errors.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
 import { SECOND } from "../../src/core/units.ts";
@@ -50,6 +51,17 @@ test("a store that cannot be used, and that can be used again, is one line each"
   fleet.looked(undefined, false);
   expect(told()).toEqual(["error: nothing is sent until the store can be used again", "info: the store can be used again"]);
   expect(fleet.trouble).toBeUndefined();
+});
+
+test("a reason that somebody must remove is told also where another came first, once", () => {
+  const { fleet, told } = lab();
+  fleet.failed(new Error("the connection ended"), true);
+  const missing = new Misconfigured("store_missing", "the server came back without the store");
+  for (const error of [missing, missing, new Error("no connection")]) fleet.failed(error, true);
+  expect(told()).toEqual([
+    "error: nothing is sent until the store can be used again",
+    "error: the store cannot be used until somebody acts",
+  ]);
 });
 
 test("the same warning of several stores is one line; that of one store, or of another specialist, is not held back", async () => {
