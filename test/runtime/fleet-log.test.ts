@@ -57,7 +57,7 @@ test("a reason that somebody must remove is told also where another came first, 
   const { fleet, told } = lab();
   fleet.failed(new Error("the connection ended"), true);
   const missing = new Misconfigured("store_missing", "the server came back without the store");
-  for (const error of [missing, missing, new Error("no connection")]) fleet.failed(error, true);
+  for (const error of [missing, new Error("no connection"), missing]) fleet.failed(error, true);
   expect(told()).toEqual([
     "error: nothing is sent until the store can be used again",
     "error: the store cannot be used until somebody acts",
