@@ -2,17 +2,20 @@
 import type { Logger } from "../core/log.ts";
 import type { Handle } from "../core/ids.ts";
 import { TIMED } from "../outbox/intent.ts";
+import { copyTime } from "../store/copy-time.ts";
 import type { Store } from "../store/store.ts";
 
 /** Jobs counted for one specialist. */
 const MAX_JOBS = 1_000;
 
 export function warnRestored(log: Logger, from: number, doubts: number): void {
-  const since = new Date(from).toISOString();
-  log.warn(`the store was restored from a copy of ${since}: actions that may have been done since are checked on the network first`, {
-    doubts,
-    hint: "halts, approvals, spending and requests since then are unknown here: check before you rely on them",
-  });
+  log.warn(
+    `the store was restored from a copy of ${copyTime(from)}: actions that may have been done since are checked on the network first`,
+    {
+      doubts,
+      hint: "halts, approvals, spending and requests since then are unknown here: check before you rely on them",
+    },
+  );
 }
 
 /** Warns of jobs owed by renamed or removed specialists: only their definitions know how to do them. */

@@ -14,6 +14,7 @@ import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-d
 import type { SpendingTable } from "./spending.ts";
 import { LANES } from "../../contract/operations.ts";
 import type { Handle } from "../../core/ids.ts";
+import { copyTime } from "../copy-time.ts";
 import { createIntentRows, type IntentRows } from "./intent-rows.ts";
 import type { FactLog } from "./fact-log.ts";
 
@@ -28,7 +29,7 @@ export interface RecoveryParts {
 const LOST = "the process ended before the answer came";
 
 const unknownSince = (from: number): string =>
-  `the store was restored from a copy of ${new Date(from).toISOString()}, and what was spent since is unknown`;
+  `the store was restored from a copy of ${copyTime(from)}, and what was spent since is unknown`;
 
 const isIn = (states: readonly IntentState[], state: IntentState): boolean => states.includes(state);
 
