@@ -149,6 +149,7 @@ function openSession(client: Pg.Client, address: PostgresAddress, clock: Clock):
   const lose = (error: unknown): void => {
     if (closing !== undefined || lost !== undefined) return;
     lost = connectionLost(address, error);
+    silence.end();
     for (const listener of listeners) listener(lost);
   };
   const silence = watchSilence(clock, (forMs) => {
@@ -163,6 +164,7 @@ function openSession(client: Pg.Client, address: PostgresAddress, clock: Clock):
       await client.end();
     } finally {
       timer.cancel();
+      silence.end();
     }
   };
   return {
@@ -223,6 +225,11 @@ function watchSilence(clock: Clock, tell: (forMs: number) => void) {
     answered(): void {
       waiting--;
       heardAt = clock.monotonic();
+    },
+    /** Nothing is awaited any longer: a timer that is left keeps a process from its end. */
+    end(): void {
+      withinMs = Infinity;
+      timer?.cancel();
     },
   };
 }

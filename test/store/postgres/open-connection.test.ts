@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { parsePostgresAddress, type PostgresAddress } from "../../../src/config/postgres-address.ts";
+import { systemClock, type Clock, type Timer } from "../../../src/core/clock.ts";
 import { openConnection, type PostgresConnection } from "../../../src/store/postgres/open-connection.ts";
 import { isConnectionLost, sqlState } from "../../../src/store/postgres/server-errors.ts";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
@@ -98,6 +99,37 @@ test("a closed connection answers what was sent, frees its locks before it resol
   expect(await other.query(lock)).toEqual([{ got: true }]);
   expect(await underway).toEqual([{ n: 1 }]);
   expect(isLost).toBe(false);
+});
+
+test("an end leaves no timer, whether the connection is closed or lost: a process waits for those", async (context) => {
+  const left = new Set<Timer>();
+  const clock: Clock = {
+    ...systemClock(),
+    after(delayMs, run) {
+      const timer = systemClock().after(delayMs, () => {
+        left.delete(timer);
+        run();
+      });
+      left.add(timer);
+      return { cancel: () => (left.delete(timer), timer.cancel()) };
+    },
+  };
+  const address = addressOf(server.address("postgres"));
+  const [closed, ended] = [
+    await openConnection({ address, purpose: "test", clock }),
+    await openConnection({ address, purpose: "test", clock }),
+  ];
+  for (const connection of [closed, ended]) {
+    connection.requireAnswers(60_000);
+    await connection.query({ text: "SELECT 1 AS n" });
+  }
+  expect(left.size).toBe(2);
+  await closed.close();
+  const lost = new Promise((resolve) => ended.onLost(resolve));
+  await (await opened(context)).query({ text: `SELECT pg_terminate_backend(${await pidOf(ended)})` });
+  await lost;
+  expect(left.size).toBe(0);
+  await ended.close();
 });
 
 test("a server proves who it is by a certificate of its name, or is refused", { timeout: 60_000 }, async (context) => {
