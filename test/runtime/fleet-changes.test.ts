@@ -52,7 +52,7 @@ const SLOW = (handle: string): string => `export default { handle: "${handle}", 
   watch: { feed: { from: "2026-01-01" } }, on: { "post.created": async (post, act) => {
     if ("${handle}" === "s0" && JSON.stringify(post).includes("think")) {
       console.log("thinking");
-      await new Promise((resolve) => setTimeout(resolve, 12_000));
+      await new Promise((resolve) => setTimeout(resolve, 20_000));
     }
     act.reply(post, "${handle} on " + post.id); } } };`;
 
@@ -69,10 +69,10 @@ test(
     await two.saying(({ type }) => type === "started");
     const others = lab.handles.filter((handle) => handle !== "s0");
     const posts: string[] = [];
-    for (const text of ["two", "three", "four"]) {
+    for (const text of ["two", "three"]) {
       const post = await lab.news(text);
       posts.push(post);
-      await expect.poll(() => answeredBy(lab, post), { timeout: 5_000 }).toEqual(others);
+      await expect.poll(() => answeredBy(lab, post), { timeout: 9_000 }).toEqual(others);
     }
     expect([answeredBy(lab, slow), await sharesOf(lab)]).toEqual([others, [1_024, 0]]);
     await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([512, 512]);

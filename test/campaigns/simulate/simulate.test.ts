@@ -42,26 +42,26 @@ describe("the promises hold", () => {
   );
 
   test("in Set A as well", { timeout: 300_000 }, async () => {
-    const run = await simulate({ specialists: CAST, seed: 3, days: 1, set: "a" });
+    const run = await simulate({ specialists: CAST, seed: 3, hours: 12, set: "a" });
     expect(verdict(run)).toBe("kept");
   });
 });
 
 describe("a simulation", () => {
-  const half = { specialists: CAST, hours: 12, faults: "all", webhooks: true } as const;
+  const quarter = { specialists: CAST, hours: 6, faults: "all", webhooks: true } as const;
 
   test("of the same seed is the same run, and of another seed another", { timeout: 300_000 }, async () => {
     const [first, again, other] = [
-      await simulate({ ...half, seed: 7 }),
-      await simulate({ ...half, seed: 7 }),
-      await simulate({ ...half, seed: 8 }),
+      await simulate({ ...quarter, seed: 7 }),
+      await simulate({ ...quarter, seed: 7 }),
+      await simulate({ ...quarter, seed: 8 }),
     ];
     expect(again).toEqual(first);
     expect(other.trace).not.toBe(first.trace);
   });
 
   test("without faults crashes nothing, doubts nothing and parks nothing", { timeout: 300_000 }, async () => {
-    const { stats, ok } = await simulate({ specialists: CAST, days: 1, faults: "none" });
+    const { stats, ok } = await simulate({ specialists: CAST, hours: 12, faults: "none" });
     expect(ok).toBe(true);
     expect(stats).toMatchObject({ crashes: 0, lives: 1, doubts: 0, parked: 0 });
   });

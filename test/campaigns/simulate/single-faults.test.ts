@@ -16,6 +16,6 @@ const AMONG_PROCESSES: ReadonlySet<FaultName> = new Set(["disconnectionsPerDay",
 
 test.each(FAULT_NAMES)("the promises hold under %s alone, and plenty of it", { timeout: 300_000 }, async (fault) => {
   const processes = AMONG_PROCESSES.has(fault) ? 3 : 1;
-  const run = await simulate({ specialists: CAST, seed: 11, hours: 5, faults: { [fault]: rateOf(fault) }, webhooks: true, processes });
+  const run = await simulate({ specialists: CAST, seed: 11, hours: 4, faults: { [fault]: rateOf(fault) }, webhooks: true, processes });
   expect(verdict(run)).toBe("kept");
 });

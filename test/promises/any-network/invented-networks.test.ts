@@ -7,7 +7,7 @@ import { joined } from "../../harness/networks/joined.ts";
 const KILLS = 3;
 
 describe.each(INVENTED)("$name", (invented) => {
-  test.each([1, 2, 3])("nothing twice, over a limit, undelivered or unknown to it (seed %i)", { timeout: 5 * MINUTE }, async (seed) => {
+  test.each([1, 2])("nothing twice, over a limit, undelivered or unknown to it (seed %i)", { timeout: 5 * MINUTE }, async (seed) => {
     const { verdict, lives, open, faults, deliveries } = await joined(invented, { seed, kills: KILLS });
     expect(verdict).toMatchObject({ duplicates: [], over: [], undelivered: [], strange: [] });
     // A job offered by ourselves leaves the list of offers, so a lost answer to it can be for a person to decide.
