@@ -28,11 +28,11 @@ const caps: BrakeCaps = {
 };
 const random = seededRandom(1);
 const body = Buffer.from("{}");
-const handleOf = (n: number): Handle => asHandle(`s${n % SPECIALISTS}`);
+const handleOf = (n: number, specialists = SPECIALISTS): Handle => asHandle(`s${n % specialists}`);
 
 /** One event, from its delivery to its confirmed effect, as the runtime has the store do it. */
-async function live(store: Store, n: number, now: number): Promise<void> {
-  const specialist = handleOf(n);
+async function live(store: Store, n: number, now: number, specialists = SPECIALISTS): Promise<void> {
+  const specialist = handleOf(n, specialists);
   const key = asKeyId(`k${specialist}`);
   const id = `e${n}`;
   const content = "hello, is anybody there? ".repeat(8);
@@ -150,4 +150,29 @@ test("one at a time: four inserts and two commits, and at most 26 KB of log an e
   const { statements, logKb } = await measure(1, 256);
   expect(statements).toBeLessThanOrEqual(8.2);
   expect(logKb).toBeLessThanOrEqual(26);
+});
+
+test("counts of many keys are written in parts, so that no turn of the event loop waits for all of them", async () => {
+  const keys = 2_000;
+  const folder = mkdtempSync(join(tmpdir(), "retinue-costs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const database = openDatabase(join(folder, "store.sqlite"), { blocking: true });
+  onTestFinished(() => database.close());
+  const clock = { ...systemClock(), monotonic: () => 0 }; // no fold is due by time
+  const store = openSqliteStore({ path: join(folder, "store.sqlite"), database, clock, random });
+  onTestFinished(() => store.close());
+  const now = clock.now();
+  const limits = { limits: UNLIMITED, floors: DEFAULT_FLOORS };
+  await Promise.all(
+    Array.from({ length: keys }, (_, n) => store.registerKey(handleOf(n, keys), asKeyId(`k${handleOf(n, keys)}`), limits, now)),
+  );
+  const counted = database.db.prepare("SELECT count(DISTINCT key_id) AS keys FROM main.quota_cell");
+  const seen = [0];
+  for (let n = 0; n < keys; n += 20) {
+    await Promise.all(Array.from({ length: 20 }, (_, i) => live(store, n + i, now, keys)));
+    seen.push(Number(counted.get()?.["keys"]));
+  }
+  const parts = seen.map((count, i) => count - (seen[i - 1] ?? 0)).filter((part) => part > 0);
+  expect(parts.length).toBeGreaterThanOrEqual(3);
+  expect(Math.max(...parts)).toBeLessThanOrEqual(512 + 20);
 });

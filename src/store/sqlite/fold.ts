@@ -14,6 +14,8 @@ import { createIntentRows } from "./intent-rows.ts";
 /** Bounds of the facts that a start reads again. */
 const FOLD_MS = 5 * SECOND;
 const FOLD_FACTS = 4_096;
+/** Keys that are counted in one fold: counts of a key share a row, and those of many keys take a turn of the event loop for so many rows. */
+const FOLD_KEYS = 512;
 /** Settled intents are written in slices of this size, because a fold of thousands would delay everything else. */
 const SETTLED_AT_ONCE = 128;
 
@@ -33,13 +35,15 @@ export interface Folding {
 
 export interface FoldParts {
   readonly present: Present;
+  /** Keys whose cells wait for a fold. */
+  readonly countedKeys: () => number;
   /** Writes the quota's cells. */
   readonly flushQuota: () => void;
   /** Writes the counts of deliveries without rows. */
   readonly flushCounts: () => void;
 }
 
-export function createFolding(db: DatabaseSync, { present, flushQuota, flushCounts }: FoldParts): Folding {
+export function createFolding(db: DatabaseSync, { present, countedKeys, flushQuota, flushCounts }: FoldParts): Folding {
   const put = db.prepare("INSERT OR REPLACE INTO main.open (kind, seq, state) VALUES (?, ?, ?)");
   const drop = db.prepare("DELETE FROM main.open WHERE kind = ? AND seq = ?");
   const mark = db.prepare("UPDATE main.mark SET seq = ? WHERE one = 1");
@@ -95,7 +99,7 @@ export function createFolding(db: DatabaseSync, { present, flushQuota, flushCoun
     atCommit(now) {
       if (touched.settled.size >= SETTLED_AT_ONCE) writeSettled();
       const facts = present.last - folded;
-      if (facts === 0 || (facts < FOLD_FACTS && now - foldedAt < FOLD_MS)) return;
+      if (facts === 0 || (facts < FOLD_FACTS && countedKeys() < FOLD_KEYS && now - foldedAt < FOLD_MS)) return;
       foldedAt = now;
       fold();
     },

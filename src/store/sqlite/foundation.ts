@@ -77,7 +77,12 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
   });
   options.shared?.attach({ own: (currency) => spending.account(GUARDIAN, currency, 0), stored: () => commits.synced() });
   const log = createLog(db, { present, commits, numbers, observe: options.observe });
-  const folding = createFolding(db, { present, flushQuota: () => quota.flush(), flushCounts: () => deliveries.flushCounts() });
+  const folding = createFolding(db, {
+    present,
+    countedKeys: () => quota.countedKeys,
+    flushQuota: () => quota.flush(),
+    flushCounts: () => deliveries.flushCounts(),
+  });
   const foldNow = (): void => {
     if (!commits.lost) commits.add(folding.fold);
   };

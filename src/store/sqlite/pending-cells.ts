@@ -22,6 +22,10 @@ export class PendingCells {
     cells.push({ key, span, cell, slot, count });
   }
 
+  get keys(): number {
+    return this.#cells.size;
+  }
+
   of(key: KeyId): readonly PendingCell[] {
     return this.#cells.get(key) ?? [];
   }

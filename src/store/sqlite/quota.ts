@@ -171,6 +171,11 @@ export class QuotaTable {
     this.#addPending(key, deltaAt(countedAt, slotIndex(lane), cost));
   }
 
+  /** Keys with counts that are only in memory. */
+  get countedKeys(): number {
+    return this.#pending.keys;
+  }
+
   /** Cells that are only in memory. */
   get pendingCells(): readonly PendingCell[] {
     return this.#pending.all();
