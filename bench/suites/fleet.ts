@@ -36,6 +36,8 @@ const PEERS: readonly (Contender & { readonly least: number })[] = [
 ];
 
 const WHY = "each group of commits waits for one round trip to the server and its flush";
+const OF_MANY =
+  "quota, usage and deliveries are counted in rows of a specialist and its key: those of few are counted many times before they are written, those of many once or twice";
 const SHARED_MACHINE = "all processes, the server, the sender and the network share the processors of this machine";
 
 export const suite = effectSuite({
@@ -66,6 +68,7 @@ export const suite = effectSuite({
             { most: FLAT },
             (costOf(many, inFlight) / costOf(few, inFlight) - 1) * 100,
             " %",
+            OF_MANY,
           ),
         );
     if (contenders.includes(OURS))
