@@ -1,4 +1,5 @@
 /** How tests run: by Node as it is, without a transform, so that what is tested is what ships. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -10,9 +11,14 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => moduleId.includes("/test/campaigns/");
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const long = new Set(sorted.filter(({ moduleId }) => moduleId.includes("/test/campaigns/") || statesLongLimit(moduleId)));
+    return [...long, ...sorted.filter((file) => !long.has(file))];
   }
+}
+
+/** True if a test of the file may take four minutes or more. */
+function statesLongLimit(path: string): boolean {
+  return /timeout: (?:(?:2[4-9]|[3-9]\d)\d_000|[4-9] \* MINUTE)\b/.test(readFileSync(path, "utf8"));
 }
 
 export default defineConfig({
