@@ -42,6 +42,8 @@ const STILL_MS = 10_000;
  * doubt is left to a person.
  */
 const GREETED_LOOKS = 480;
+/** Between two of the posts for it: more at a time than a poll pages back through would be a gap. */
+const GREETING_MS = 200;
 const LOOK_MS = 250;
 /** Between the clock of the campaign and that of the network. */
 const CLOCKS_MS = 200;
@@ -176,7 +178,10 @@ function asker(
   const anyGroup = (): number => Math.floor(random.next() * groups);
   return {
     async greet() {
-      for (let group = 0; group < groups; group++) await one("posts.reply", group, "/v1/posts", { content: `hello group ${group};` });
+      for (let group = 0; group < groups; group++) {
+        await one("posts.reply", group, "/v1/posts", { content: `hello group ${group};` });
+        await waited(GREETING_MS);
+      }
     },
     async ask() {
       for (let i = 0; i < POSTS_A_ROUND; i++) {
