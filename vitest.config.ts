@@ -1,5 +1,4 @@
 /** How tests run: by Node as it is, without a transform, so that what is tested is what ships. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -7,18 +6,16 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 // Node compiles each module once, and not once for each of 600 files: a seventh of the time.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compile");
 
-/** The files that take longest begin first, so that none of them runs alone at the end. */
+/** Folders and files that take longest. */
+const LONG = ["/test/campaigns/", "/nothing-lost/fleet.test.ts", "/any-network/invented-networks.test.ts"] as const;
+
+/** They begin first, so that none of them runs alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const long = new Set(sorted.filter(({ moduleId }) => moduleId.includes("/test/campaigns/") || statesLongLimit(moduleId)));
-    return [...long, ...sorted.filter((file) => !long.has(file))];
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.some((part) => moduleId.includes(part));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
-}
-
-/** True if a test of the file may take four minutes or more. */
-function statesLongLimit(path: string): boolean {
-  return /timeout: (?:(?:2[4-9]|[3-9]\d)\d_000|[4-9] \* MINUTE)\b/.test(readFileSync(path, "utf8"));
 }
 
 export default defineConfig({
