@@ -106,20 +106,26 @@ async function send(
   });
 }
 
-async function measure(inFlight: number, events: number): Promise<{ readonly statements: number; readonly logKb: number }> {
+/** A store with as many keys, in which no fold is due by time. */
+async function opened(keys: number) {
   const folder = mkdtempSync(join(tmpdir(), "retinue-costs-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  // A fold comes every five seconds, and is spread over as many events as come in them: here none does by time.
   const clock = { ...systemClock(), monotonic: () => 0 };
-  const count = countStatements(onTestFinished);
   const path = join(folder, "store.sqlite");
   const database = openDatabase(path, { blocking: true });
   onTestFinished(() => database.close());
   database.db.exec("PRAGMA wal_autocheckpoint = 0"); // so that the log only grows
   const store = openSqliteStore({ path, database, clock, random });
   const now = clock.now();
-  for (let n = 0; n < SPECIALISTS; n++)
-    await store.registerKey(handleOf(n), asKeyId(`k${handleOf(n)}`), { limits: UNLIMITED, floors: DEFAULT_FLOORS }, now);
+  for (let n = 0; n < keys; n++)
+    await store.registerKey(handleOf(n, keys), asKeyId(`k${handleOf(n, keys)}`), { limits: UNLIMITED, floors: DEFAULT_FLOORS }, now);
+  return { path, database, store, now };
+}
+
+async function measure(inFlight: number, events: number): Promise<{ readonly statements: number; readonly logKb: number }> {
+  const count = countStatements(onTestFinished);
+  // A fold comes every five seconds, and is spread over as many events as come in them: here none does by time.
+  const { path, store, now } = await opened(SPECIALISTS);
   const run = async (from: number, to: number): Promise<void> => {
     for (let n = from; n < to; n += inFlight) await Promise.all(Array.from({ length: inFlight }, (_, i) => live(store, n + i, now)));
   };
@@ -154,18 +160,7 @@ test("one at a time: four inserts and two commits, and at most 26 KB of log an e
 
 test("counts of many keys are written in parts, so that no turn of the event loop waits for all of them", async () => {
   const keys = 2_000;
-  const folder = mkdtempSync(join(tmpdir(), "retinue-costs-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const database = openDatabase(join(folder, "store.sqlite"), { blocking: true });
-  onTestFinished(() => database.close());
-  const clock = { ...systemClock(), monotonic: () => 0 }; // no fold is due by time
-  const store = openSqliteStore({ path: join(folder, "store.sqlite"), database, clock, random });
-  onTestFinished(() => store.close());
-  const now = clock.now();
-  const limits = { limits: UNLIMITED, floors: DEFAULT_FLOORS };
-  await Promise.all(
-    Array.from({ length: keys }, (_, n) => store.registerKey(handleOf(n, keys), asKeyId(`k${handleOf(n, keys)}`), limits, now)),
-  );
+  const { database, store, now } = await opened(keys);
   const counted = database.db.prepare("SELECT count(DISTINCT key_id) AS keys FROM main.quota_cell");
   const seen = [0];
   for (let n = 0; n < keys; n += 20) {
@@ -175,4 +170,5 @@ test("counts of many keys are written in parts, so that no turn of the event loo
   const parts = seen.map((count, i) => count - (seen[i - 1] ?? 0)).filter((part) => part > 0);
   expect(parts.length).toBeGreaterThanOrEqual(3);
   expect(Math.max(...parts)).toBeLessThanOrEqual(512 + 20);
+  await store.close();
 });
