@@ -51,7 +51,7 @@ export const JOBS: JobBoard = {
           id: "job_40",
           title: "Translate the community rules",
           reward: 40,
-          deadlineMs: ago(HOUR),
+          deadlineMs: ago(90 * MINUTE),
           since: ago(2 * DAY),
           followed: true,
           last: did("jobs.submit", ago(2 * MINUTE), { state: "proposed" }),

@@ -67,8 +67,8 @@ export interface FleetReport extends Omit<PartReport, "takeoversMs" | "opened" |
   };
 }
 
-/** A deck of faults, so that each part meets all of them. */
-export const ROUNDS_A_PART = 20;
+/** Two decks of faults, so that each part meets all of them; its server, its processes and their first posts cost as much as five rounds. */
+export const ROUNDS_A_PART = 40;
 /** Parts of one seed are apart from those of the next one. */
 const SEEDS_A_CAMPAIGN = 1_000;
 
