@@ -49,8 +49,6 @@ export interface EventFact extends Numbered {
   readonly begun: boolean;
   /** The delivery that reported it and has no row of its own. */
   readonly delivery: string | undefined;
-  /** The network's word for that delivery, on its first event only: deliveries are counted by it. */
-  readonly word: string | undefined;
 }
 
 /** An intent as its run leaves it. */

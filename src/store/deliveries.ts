@@ -46,10 +46,10 @@ export interface DeliveryEnd {
   readonly nudges: readonly Nudge[];
 }
 
-/** Deliveries by kind and state, for people. */
+/** Deliveries by kind and state, for people: of those that were done, nobody asks. */
 export interface DeliveryCount {
   readonly kind: string;
-  readonly state: string;
+  readonly state: "unhandled" | "parked";
   readonly count: number;
 }
 
@@ -97,7 +97,7 @@ export interface DeliveryStore {
   endDelivery(end: DeliveryEnd, now: number): Promise<{ readonly fresh: readonly NewEvent[] }>;
   delayDelivery(seq: number, change: { readonly dueAt: number; readonly failed: boolean; readonly note: string }): Promise<void>;
   nudge(specialist: Handle, nudges: readonly Nudge[], now: number): Promise<void>;
-  /** Processed deliveries by the network's word for their kind (empty if it has none). */
+  /** Deliveries that nothing handled or understood, by the network's word for their kind (empty if it has none). */
   deliveryCounts(specialist: Handle): Promise<readonly DeliveryCount[]>;
   webhookHealth(): Promise<ReadonlyMap<Handle, StoredCoverage>>;
   saveWebhookHealth(specialist: Handle, health: StoredCoverage, now: number): Promise<void>;

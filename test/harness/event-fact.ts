@@ -16,7 +16,6 @@ export function eventFact(seq: number, over: Partial<EventFact> = {}): EventFact
     hops: 0,
     begun: false,
     delivery: undefined,
-    word: undefined,
     ...over,
   };
 }

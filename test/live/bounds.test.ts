@@ -23,7 +23,6 @@ const event = (seq: number, specialist: Handle): EventFact => ({
   hops: 0,
   begun: false,
   delivery: undefined,
-  word: undefined,
 });
 
 function heapMb(): number {

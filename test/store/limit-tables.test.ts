@@ -187,6 +187,29 @@ describe("quota rows", () => {
     expect(cells()).toBe(0);
   });
 
+  test("requests of a busy key that have left the hour are kept by minutes, and count as before", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.pro, ONE_LANE);
+    const all = 1_000;
+    for (let i = 0; i < all; i++) {
+      const now = T0 + i * 10 * SECOND;
+      tables.end(tables.admit({ now }).attempt ?? 0, { now });
+    }
+    const now = T0 + all * 10 * SECOND;
+    tables.quota.flush();
+    const cells = (span: number): number =>
+      Number(tables.db.prepare("SELECT count(*) AS n FROM quota_cell WHERE span = ?").get(span)?.["n"]);
+    const before = quotaUse(tables.quota.load(KEY), now);
+    expect(before.day.used).toBe(all);
+    tables.prune(now);
+    expect([cells(1) + cells(2)]).toSatisfy(([n = 0]) => n > 0 && n < 365 + all / 6);
+    expect(quotaUse(reopened(tables).quota.load(KEY), now)).toEqual(before);
+    for (const later of [12 * HOUR, 23 * HOUR, 25 * HOUR])
+      expect(quotaUse(reopened(tables).quota.load(KEY), T0 + later).day).toEqual(quotaUse(tables.quota.load(KEY), T0 + later).day);
+    tables.prune(now + 2 * DAY);
+    expect(cells(1) + cells(2)).toBe(0);
+  });
+
   test("an idle key costs no memory", () => {
     const tables = openTables();
     for (let i = 0; i < 50; i++) {

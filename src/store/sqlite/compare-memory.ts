@@ -4,8 +4,8 @@ import { deltaAt } from "../../limits/quota.ts";
 import { differing, pictureOf } from "../../live/picture.ts";
 import type { Present } from "../../live/present.ts";
 import { PendingCells, type PendingCell } from "./pending-cells.ts";
-import type { PlainDeliveries } from "./deliveries.ts";
 import { load, type FactRows } from "./load.ts";
+import { SPAN } from "./quota-statements.ts";
 
 /*
  * Lost by design when a process ends: the claims of events (`isClaimed`; a begun handling is in the row), the knowledge of stored steps and
@@ -16,27 +16,21 @@ import { load, type FactRows } from "./load.ts";
 export interface InMemory {
   readonly present: Present;
   readonly cells: readonly PendingCell[];
-  readonly counts: ReturnType<PlainDeliveries["pendingCounts"]>;
 }
 
 /** Returns a line for each difference: none if memory and rows are the same. */
-export function differences(rowsNow: FactRows, { present, cells, counts }: InMemory): readonly string[] {
+export function differences(rowsNow: FactRows, { present, cells }: InMemory): readonly string[] {
   const loaded = load(rowsNow);
   const uncounted = new PendingCells();
   for (const { attempt, countedAt } of loaded.uncounted) {
     const { key, lane, cost } = attempt;
-    const { hourCell, dayCell, slot, count } = deltaAt(countedAt, slotIndex(lane), cost);
-    uncounted.add(key, 0, hourCell, slot, count);
-    uncounted.add(key, 1, dayCell, slot, count);
+    const { hourCell, slot, count } = deltaAt(countedAt, slotIndex(lane), cost);
+    uncounted.add(key, SPAN.both, hourCell, slot, count);
   }
-  const told = new Map<string, number>();
-  for (const { specialist, word } of loaded.told) told.set(`${specialist} ${word}`, (told.get(`${specialist} ${word}`) ?? 0) + 1);
   const rows = new Map(pictureOf(loaded.present));
   for (const line of cellLines(uncounted.all())) rows.set(line, undefined);
-  for (const [who, n] of told) rows.set(`told ${who} ${n}`, undefined);
   const memory = new Map(pictureOf(present));
   for (const line of cellLines(cells)) memory.set(line, undefined);
-  for (const { specialist, kind, n } of counts) memory.set(`told ${specialist} ${kind} ${n}`, undefined);
   return [
     ...differing(rows, memory),
     ...(loaded.present.last === present.last ? [] : [`the last fact is ${loaded.present.last} in rows and ${present.last} in memory`]),

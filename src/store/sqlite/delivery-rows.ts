@@ -49,7 +49,7 @@ export function createDeliveries(
     WHERE seq = ?5 AND state = 'ready'`);
   const size = db.prepare("SELECT coalesce(length(body), 0) AS size FROM delivery WHERE seq = ? AND state = 'ready'");
   const delay = db.prepare("UPDATE delivery SET due_at = ?, attempts = attempts + ?, note = ? WHERE seq = ? AND state = 'ready'");
-  const counts = db.prepare("SELECT kind, state, n FROM delivery_count WHERE specialist = ?");
+  const counts = db.prepare("SELECT kind, state, n FROM delivery_count WHERE specialist = ? AND state <> 'done'");
   const drop = db.prepare(
     `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE done_at IS NOT NULL AND done_at < ? LIMIT ${PRUNE_BATCH})`,
   );
@@ -89,7 +89,11 @@ export function createDeliveries(
       commits.soft(() => void delay.run(dueAt, failed ? 1 : 0, note.slice(0, MAX_NOTE_LENGTH), seq)),
     nudge: (specialist, nudges, now) => commits.soft(() => nudges.forEach((one) => nudge(specialist, one, now))),
     deliveryCounts: async (specialist) =>
-      counts.all(specialist).map((row) => ({ kind: textOf(row, "kind"), state: textOf(row, "state"), count: numberOf(row, "n") })),
+      counts.all(specialist).map((row) => ({
+        kind: textOf(row, "kind"),
+        state: row["state"] === "parked" ? "parked" : "unhandled",
+        count: numberOf(row, "n"),
+      })),
     ...createRegistrations(db, commits),
     ...createHealth(db, commits),
     pruneDeliveries(now) {
@@ -148,7 +152,7 @@ function createWorkOn(db: DatabaseSync, insertEvent: InsertEvent, nudge: ReturnT
   const count = db.prepare(`
     INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, ?, 1) ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + 1`);
   return (specialist, { state, kind, events, nudges }, now) => {
-    count.run(specialist, kind ?? "", state);
+    if (state !== "done") count.run(specialist, kind ?? "", state);
     for (const one of nudges) nudge(specialist, one, now);
     return events.filter((event) => insertEvent(event, now));
   };

@@ -15,8 +15,8 @@ export interface FactLog {
   readonly next: number;
   /** Adds a decided fact with the next number; it is committed with everything else of this turn. */
   add(fact: Fact): void;
-  /** Adds an event if it is new. With the delivery that reported it and has no row of its own, and the network's word for that. */
-  addEvent(event: NewEvent, at: number, begun: boolean, delivery?: string, word?: string): EventFact | undefined;
+  /** Adds an event if it is new. With the delivery that reported it and has no row of its own. */
+  addEvent(event: NewEvent, at: number, begun: boolean, delivery?: string): EventFact | undefined;
 }
 
 /** The changed fields as JSON; null for undefined, because that replaces a value too. */
@@ -54,11 +54,11 @@ export function createLog(db: DatabaseSync, { present, commits, numbers, observe
       return numbers.fact(present.last);
     },
     add: (fact) => commits.add(addOne, fact),
-    addEvent(event, at, begun, delivery, word) {
+    addEvent(event, at, begun, delivery) {
       const { specialist, id, kind, thread, payload, via, hops } = event;
       const seq = numbers.fact(present.last);
       const text = JSON.stringify(payload);
-      return commits.add(addNew, { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery, word });
+      return commits.add(addNew, { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery });
     },
   };
 }
@@ -66,8 +66,8 @@ export function createLog(db: DatabaseSync, { present, commits, numbers, observe
 /** One insert for each kind of fact. */
 function createInserts(db: DatabaseSync) {
   const event = db.prepare(`
-    INSERT INTO main.event (seq, specialist, id, kind, thread, payload, via, hops, begun, delivery, word, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (specialist, id) DO NOTHING`);
+    INSERT INTO main.event (seq, specialist, id, kind, thread, payload, via, hops, begun, delivery, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (specialist, id) DO NOTHING`);
   const run = db.prepare("INSERT INTO main.run (seq, event, specialist, at, intents) VALUES (?, ?, ?, ?, ?)");
   const attempt = db.prepare(`
     INSERT INTO main.attempt (seq, intent, specialist, key_id, operation, target, lane, cost, at, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -76,20 +76,8 @@ function createInserts(db: DatabaseSync) {
   const change = db.prepare("INSERT INTO main.change (seq, kind, subject, at, change, failed_at) VALUES (?, ?, ?, ?, ?, ?)");
 
   const addEvent = (f: EventFact): boolean =>
-    event.run(
-      f.seq,
-      f.specialist,
-      f.id,
-      f.kind,
-      f.thread ?? null,
-      f.payload,
-      f.via,
-      f.hops,
-      f.begun ? 1 : 0,
-      f.delivery ?? null,
-      f.word ?? null,
-      f.at,
-    ).changes === 1;
+    event.run(f.seq, f.specialist, f.id, f.kind, f.thread ?? null, f.payload, f.via, f.hops, f.begun ? 1 : 0, f.delivery ?? null, f.at)
+      .changes === 1;
   const addRun = (f: RunFact): void =>
     void run.run(f.seq, f.event, f.specialist, f.at, f.intents.length === 0 ? null : JSON.stringify(f.intents));
   const addAttempt = (f: AttemptFact): void =>

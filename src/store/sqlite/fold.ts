@@ -39,11 +39,9 @@ export interface FoldParts {
   readonly countedKeys: () => number;
   /** Writes the quota's cells. */
   readonly flushQuota: () => void;
-  /** Writes the counts of deliveries without rows. */
-  readonly flushCounts: () => void;
 }
 
-export function createFolding(db: DatabaseSync, { present, countedKeys, flushQuota, flushCounts }: FoldParts): Folding {
+export function createFolding(db: DatabaseSync, { present, countedKeys, flushQuota }: FoldParts): Folding {
   const put = db.prepare("INSERT OR REPLACE INTO main.open (kind, seq, state) VALUES (?, ?, ?)");
   const drop = db.prepare("DELETE FROM main.open WHERE kind = ? AND seq = ?");
   const mark = db.prepare("UPDATE main.mark SET seq = ? WHERE one = 1");
@@ -90,7 +88,6 @@ export function createFolding(db: DatabaseSync, { present, countedKeys, flushQuo
     }
     for (const part of [touched.events, touched.queued, touched.intents, touched.attempts]) part.clear();
     flushQuota();
-    flushCounts();
     mark.run(present.last);
     folded = present.last;
   };

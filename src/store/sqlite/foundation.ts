@@ -28,7 +28,6 @@ export interface Foundation {
   readonly readPath: string | undefined;
   readonly rows: FactRows;
   readonly present: Present;
-  readonly told: Loaded["told"];
   readonly quota: QuotaTable;
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
@@ -41,8 +40,8 @@ export interface Foundation {
   readonly dues: Dues;
   readonly cursors: CursorValues;
   readonly debts: KeyObligations;
-  /** The part of deliveries in folds and rollbacks, set once they exist. */
-  readonly deliveries: { flushCounts: () => void; forget: () => void };
+  /** The part of deliveries in rollbacks, set once they exist. */
+  readonly deliveries: { forget: () => void };
   readonly close: () => Promise<void>;
 }
 
@@ -52,7 +51,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
   const { db } = database;
   const path = options.database === undefined && options.path !== MEMORY ? options.path : undefined;
   const rows = createRows(db);
-  const { present, uncounted, told } = loadFrom(database, rows);
+  const { present, uncounted } = loadFrom(database, rows);
   const guardian = new ControlTable(db);
   const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC"), numbers, shared: options.shared });
   const restored = new RestoredTable(db, path);
@@ -65,7 +64,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
   for (const { attempt, countedAt } of uncounted) quota.replay(attempt.key, attempt.lane, attempt.cost, countedAt);
   const dues = createDues(db);
   const debts = createObligations(db, present);
-  const deliveries: Foundation["deliveries"] = { flushCounts: () => undefined, forget: () => undefined };
+  const deliveries: Foundation["deliveries"] = { forget: () => undefined };
   const forget = (): void => {
     for (const table of [quota, spending, guardian, restored, debts]) table.forget();
     dues.forgetAll();
@@ -81,7 +80,6 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     present,
     countedKeys: () => quota.countedKeys,
     flushQuota: () => quota.flush(),
-    flushCounts: () => deliveries.flushCounts(),
   });
   const foldNow = (): void => {
     if (!commits.lost) commits.add(folding.fold);
@@ -101,7 +99,6 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     readPath: path ?? database.elsewhere?.path,
     rows,
     present,
-    told,
     commits,
     log,
     folding,

@@ -26,7 +26,7 @@ export interface InboxParts {
 }
 
 /** Inserts an event if it is new, inside a transaction the caller owns. The outbox uses it too, for receipts of intents. */
-export type InsertEvent = (event: NewEvent, now: number, delivery?: string, word?: string) => boolean;
+export type InsertEvent = (event: NewEvent, now: number, delivery?: string) => boolean;
 
 export interface Inbox extends Omit<InboxStore, "parkedEvents" | "parkedEventCount"> {
   readonly hasRoomForEvents: (specialist: Handle) => boolean;
@@ -42,8 +42,8 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
   const change = createChange(log);
   const { claim, claimed } = createClaims(db, { present, rows }, change);
   /** An event without others before it is claimed next: its fact counts it as begun at once. */
-  const insertEvent: InsertEvent = (event, now, delivery, word) =>
-    log.addEvent(event, now, present.eventCount(event.specialist) === 0, delivery, word) !== undefined;
+  const insertEvent: InsertEvent = (event, now, delivery) =>
+    log.addEvent(event, now, present.eventCount(event.specialist) === 0, delivery) !== undefined;
 
   const put = (arrival: Arrival, now: number) => {
     const fresh = arrival.events.filter((event) => insertEvent(event, now));

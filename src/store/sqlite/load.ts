@@ -30,8 +30,6 @@ export interface Loaded {
   readonly present: Present;
   /** Answers that no cell of the quota contains yet. */
   readonly uncounted: readonly { readonly attempt: AttemptFact; readonly countedAt: number }[];
-  /** Deliveries that no count contains yet. */
-  readonly told: readonly { readonly specialist: Handle; readonly word: string }[];
 }
 
 /** Loads the present state. Changes no row. */
@@ -51,18 +49,16 @@ export function load(rows: FactRows): Loaded {
   }
   for (const attempt of rows.openAttempts()) present.putAttempt({ ...attempt, isStored: true });
   const uncounted: Loaded["uncounted"][number][] = [];
-  const told: Loaded["told"][number][] = [];
   for (const fact of inOrder(rows.factsAfter(mark))) {
     recall(fact, present, rows);
     if (fact.fact === "answer" && fact.countedAt !== undefined && fact.seq > quota) {
       const attempt = present.attempts.get(fact.attempt);
       if (attempt !== undefined) uncounted.push({ attempt, countedAt: fact.countedAt });
     }
-    if (fact.fact === "event" && fact.word !== undefined) told.push({ specialist: fact.specialist, word: fact.word });
     present.apply(fact);
     if (fact.fact === "run") markStored(fact, present, rows);
   }
-  return { present, uncounted, told };
+  return { present, uncounted };
 }
 
 /** Settled intents get their rows before the mark moves: they count by these, and not twice. */
@@ -195,7 +191,6 @@ function eventFact(row: Row): EventFact {
     hops: numberOf(row, "hops"),
     begun: numberOf(row, "begun") === 1,
     delivery: maybeText(row, "delivery"),
-    word: maybeText(row, "word"),
   };
 }
 

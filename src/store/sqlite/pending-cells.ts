@@ -14,7 +14,7 @@ type Counted = Omit<PendingCell, "count"> & { count: number };
 export class PendingCells {
   #cells = new Map<KeyId, Counted[]>();
 
-  /** Adds to a cell. A key has one or two between two folds: the answers of some seconds share them. */
+  /** Adds to a cell. A key has one or two between two folds: the answers of ten seconds share one. */
   add(key: KeyId, span: number, cell: number, slot: number, count: number): void {
     const cells = this.#cells.get(key);
     if (cells === undefined) return void this.#cells.set(key, [{ key, span, cell, slot, count }]);

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { LANES, type Lane } from "../../contract/operations.ts";
 import type { KeyId } from "../../core/ids.ts";
+import { WINDOW_SHAPES } from "../../limits/window-counts.ts";
 import { rowInserter } from "./insert-rows.ts";
 import type { PendingCell } from "./pending-cells.ts";
 
@@ -19,6 +20,13 @@ export interface OpenRequest {
   readonly cost: number;
   readonly deadlineAt: number;
 }
+
+/**
+ * Windows that the cells of a row are counted in. A request is one cell of ten seconds, which counts in the hour and in its minute of the day;
+ * corrections and what is gathered count in one of them.
+ */
+export const SPAN = { hour: 0, day: 1, both: 2 } as const;
+export const CELLS_A_MINUTE = WINDOW_SHAPES.day.cellMs / WINDOW_SHAPES.hour.cellMs;
 
 /** An attempt of a lane from a newer version still counts, where it can be seen. */
 export function laneOf(value: unknown): Lane {
@@ -55,6 +63,12 @@ export function statements(db: DatabaseSync) {
     gathered: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to"),
     usesFrom: db.prepare("UPDATE limited_use SET started_at = :to, ended_at = :to WHERE ended_at >= :from AND ended_at < :to"),
     clear: db.prepare("DELETE FROM quota_cell WHERE key_id = ?"),
+    olderThan: db.prepare("SELECT count(*) AS n FROM quota_cell WHERE key_id = ? AND span = ? AND cell < ?"),
+    byMinute: db.prepare(`
+      INSERT INTO quota_cell (key_id, span, cell, slot, used)
+      SELECT key_id, ${SPAN.day}, cell / ${CELLS_A_MINUTE}, slot, sum(used) FROM quota_cell
+      WHERE key_id = :key AND span = ${SPAN.both} AND cell < :before GROUP BY key_id, cell / ${CELLS_A_MINUTE}, slot
+      ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     prune: db.prepare("DELETE FROM quota_cell WHERE key_id = ? AND span = ? AND cell < ?"),
     park: db.prepare("UPDATE quota_key SET parked_at = ?, parked_until = ?, park_reason = ?, strikes = ? WHERE key_id = ?"),
     register: db.prepare(

@@ -18,6 +18,7 @@ import {
   WINDOWS,
   WINDOW_SHAPES,
   type CellCount,
+  type Cells,
   type WindowName,
 } from "../../limits/window-counts.ts";
 import { believeDownwards, ownWindowPauseMs } from "../../limits/server-hints.ts";
@@ -41,13 +42,14 @@ import type { AttemptEnd } from "../../limits/verdict.ts";
 import type { ObservedTime } from "../../limits/ledger-clock.ts";
 import { QuotaClock } from "./clock-correction.ts";
 import { PendingCells, type PendingCell } from "./pending-cells.ts";
-import { statements, type OpenRequest, type OpenRequests } from "./quota-statements.ts";
+import { CELLS_A_MINUTE, SPAN, statements, type OpenRequest, type OpenRequests } from "./quota-statements.ts";
 
 /** Keys whose state is kept in memory; beyond it the longest loaded ones without requests in flight are dropped. */
 export const MAX_CACHED_KEYS = 20_000;
 /** Interval at which a busy key deletes its expired cells. */
 const OWN_PRUNE_MS = HOUR;
-const SPAN: { readonly [name in WindowName]: number } = { hour: 0, day: 1 };
+/** Busy keys gather cells that have left the hour by minutes: those of ten seconds of a whole day are six times as many. */
+const GATHERED_FROM = 500;
 
 type CellRow = Record<string, unknown>;
 
@@ -238,8 +240,9 @@ export class QuotaTable {
   /** Counts everything that was counted between two times, by the quota's clock, at the later one. */
   #countFrom(from: number, to: number): void {
     this.flush();
-    for (const name of WINDOWS) {
-      const place = { span: SPAN[name], from: cellAt(WINDOW_SHAPES[name], from), to: cellAt(WINDOW_SHAPES[name], to) };
+    for (const span of Object.values(SPAN)) {
+      const shape = WINDOW_SHAPES[span === SPAN.day ? "day" : "hour"];
+      const place = { span, from: cellAt(shape, from), to: cellAt(shape, to) };
       this.#sql.gather.run(place);
       this.#sql.gathered.run(place);
     }
@@ -317,9 +320,11 @@ export class QuotaTable {
     state.parkReason = String(row["park_reason"]);
     state.consecutive429s = Number(row["strikes"]);
     state.seenMs = this.seenAt();
-    const add = (span: unknown, cell: number, slot: number, count: number): void => {
-      const cells = span === SPAN.hour ? state.hour : state.day;
+    const addTo = (cells: Cells, cell: number, slot: number, count: number): void =>
       addToCell(cells, cell + Math.ceil(lagMs / cells.shape.cellMs), slot, count);
+    const add = (span: unknown, cell: number, slot: number, count: number): void => {
+      if (span !== SPAN.day) addTo(state.hour, cell, slot, count);
+      if (span !== SPAN.hour) addTo(state.day, span === SPAN.day ? cell : Math.floor(cell / CELLS_A_MINUTE), slot, count);
     };
     for (const row of cells) add(row["span"], Number(row["cell"]), Number(row["slot"]), Number(row["used"]));
     for (const { span, cell, slot, count } of this.#pending.of(key)) add(span, cell, slot, count);
@@ -334,9 +339,8 @@ export class QuotaTable {
     return delta.at;
   }
 
-  #addPending(key: KeyId, { hourCell, dayCell, slot, count }: CellDelta): void {
-    this.#pending.add(key, SPAN.hour, hourCell, slot, count);
-    this.#pending.add(key, SPAN.day, dayCell, slot, count);
+  #addPending(key: KeyId, { hourCell, slot, count }: CellDelta): void {
+    this.#pending.add(key, SPAN.both, hourCell, slot, count);
   }
 
   /** Stores a cell of the memory. */
@@ -350,8 +354,13 @@ export class QuotaTable {
   }
 
   #pruneKey(key: string, now: number): number {
-    let deleted = 0;
-    for (const name of WINDOWS) deleted += Number(this.#sql.prune.run(key, SPAN[name], oldestCell(name, now - this.#clock.lagMs)).changes);
+    const at = now - this.#clock.lagMs;
+    const [hour, day] = [oldestCell("hour", at), oldestCell("day", at)];
+    const prune = (span: number, before: number): number => Number(this.#sql.prune.run(key, span, before).changes);
+    let deleted = prune(SPAN.hour, hour) + prune(SPAN.day, day) + prune(SPAN.both, day * CELLS_A_MINUTE);
+    if (Number(this.#sql.olderThan.get(key, SPAN.both, hour)?.["n"]) < GATHERED_FROM) return deleted;
+    this.#sql.byMinute.run({ key, before: hour });
+    deleted += prune(SPAN.both, hour);
     return deleted;
   }
 }

@@ -3,7 +3,7 @@ import type { WatchWrite } from "../../contract/event.ts";
 import { ledgerOf, type Ledger } from "../ledger.ts";
 import type { PeopleReads } from "../people-reads.ts";
 import type { Store } from "../store.ts";
-import { createDeliveries } from "./delivery-rows.ts";
+import { createDeliveries, type Deliveries } from "./delivery-rows.ts";
 import { createApprovals, createKeyTables } from "./controls.ts";
 import { createHolds } from "./holds.ts";
 import { createNetworkState } from "./network-state.ts";
@@ -15,7 +15,7 @@ import { createAdmission, openAttempts } from "./admission.ts";
 import { differences } from "./compare-memory.ts";
 import { openFoundation, type Foundation } from "./foundation.ts";
 import type { SqliteStoreOptions } from "./store-options.ts";
-import { createPlainDeliveries, type PlainDeliveries } from "./deliveries.ts";
+import { createPlainDeliveries } from "./deliveries.ts";
 import { createDueWork } from "./due-work.ts";
 import { createOrders } from "./orders.ts";
 import { createPeopleReads, createReadTable, readIn, type Read } from "./people-reads.ts";
@@ -34,7 +34,7 @@ interface Parts {
   readonly changes: Changes;
   readonly writer: WatchWriter;
   readonly inbox: Inbox;
-  readonly deliveries: PlainDeliveries;
+  readonly deliveries: Deliveries;
 }
 
 /** Opens a store for writing. Throws `Misconfigured` if the file cannot be used. */
@@ -44,8 +44,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { here, reads, reader } = createReads(core, options);
   const { changes, writer, inbox, deliveries } = createParts(core);
   const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
-  const { pruneDeliveries: _p, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
-  options.onOpened?.(() => differences(rows, { present, cells: quota.pendingCells, counts: pendingCounts() }));
+  const { pruneDeliveries: _p, forgetDeliveries: _f, ...deliveryStore } = deliveries;
+  options.onOpened?.(() => differences(rows, { present, cells: quota.pendingCells }));
   const { intents } = rows;
   const { owed, soon } = debts;
   const createLedger = (): Ledger => ({
@@ -108,7 +108,6 @@ function createParts({
   debts,
   cursors,
   foldNow,
-  told,
   deliveries: late,
   numbers,
 }: Foundation): Parts {
@@ -131,8 +130,7 @@ function createParts({
   const inbox: Inbox = createInbox(db, { present, commits, log, writer, rows, foldNow });
   const { insertEvent, hasRoomForEvents } = inbox;
   const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents, numbers });
-  const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget(), told });
-  late.flushCounts = deliveries.flushCounts;
+  const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget() });
   late.forget = stored.forgetDeliveries;
   return { changes, writer, inbox, deliveries };
 }
@@ -174,7 +172,7 @@ function createControls(
 
 interface LifeParts {
   readonly inbox: Inbox;
-  readonly deliveries: PlainDeliveries;
+  readonly deliveries: Deliveries;
   readonly reader: Reader | undefined;
 }
 
