@@ -17,10 +17,11 @@ export async function openFleet(options: LaunchOptions, plan: LaunchPlan, addres
   const { clock, announcer = createAnnouncer() } = options;
   const launched = await launchFleet(plan, { ...options, announcer, address, answer: answerRequest, passOn });
   let last: readonly SpecialistShown[] = [];
-  const shown = async (): Promise<readonly SpecialistShown[]> => {
-    const all = await Promise.all(launched.fleet.parts.map((part) => showRunning(part, clock)));
-    return all.flat().toSorted((a, b) => (a.handle < b.handle ? -1 : 1));
-  };
+  const shown = (): Promise<readonly SpecialistShown[]> =>
+    showParts(
+      () => launched.fleet.parts,
+      (part) => showRunning(part, clock),
+    );
   let drained: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
     last = await shown(); // its stores are others' afterwards
@@ -34,6 +35,24 @@ export async function openFleet(options: LaunchOptions, plan: LaunchPlan, addres
     guardianOf: (caller) => guardianOfFleet(launched, caller),
     shown: () => (drained === undefined ? shown() : Promise.resolve(last)),
   };
+}
+
+/** The specialists of all parts, by name. A part whose store ends while it is read has given them to another process. */
+export async function showParts<Part>(
+  parts: () => readonly Part[],
+  show: (part: Part) => Promise<readonly SpecialistShown[]>,
+): Promise<readonly SpecialistShown[]> {
+  const all = await Promise.all(
+    parts().map(async (part) => {
+      try {
+        return await show(part);
+      } catch (error) {
+        if (parts().includes(part)) throw error;
+        return [];
+      }
+    }),
+  );
+  return all.flat().toSorted((a, b) => (a.handle < b.handle ? -1 : 1));
 }
 
 /** Runs `work` over the processes that have the specialists now; undefined if none has. */

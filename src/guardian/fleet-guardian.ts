@@ -141,17 +141,19 @@ function ownParts({ fleet, runtime, baseUrl }: LaunchedFleet, caller: Caller): r
       const told = await guardian.why(query);
       return part.has(asHandle(told.handle)) ? { ...told, process: { name, since: part.startedAt } } : told;
     };
-    return { name, guardian: untilGone({ ...guardian, why }, () => fleet.allParts.includes(part)) };
+    // A store that ends still has writes under way, and its reads may end in the middle.
+    const isHere = (request: RequestName): boolean => (isQuestion(request) ? fleet.parts : fleet.allParts).includes(part);
+    return { name, guardian: untilGone({ ...guardian, why }, isHere) };
   });
 }
 
 /** A store that ends while it is asked knows nothing of a thing: whoever takes its shards does. */
-function untilGone(guardian: Guardian, isHere: () => boolean): Guardian {
+function untilGone(guardian: Guardian, isHere: (request: RequestName) => boolean): Guardian {
   return remoteGuardian(async (name, query) => {
     try {
       return await performRequest(guardian, name, query);
     } catch (error) {
-      throw isHere() ? error : new Refused("nothing_found", "its specialists have just gone to another process", { cause: error });
+      throw isHere(name) ? error : new Refused("nothing_found", "its specialists have just gone to another process", { cause: error });
     }
   });
 }

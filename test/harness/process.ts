@@ -14,6 +14,7 @@ export const PLANTED: { readonly [name: string]: string | undefined } =
   RETINUE_PLANTED === undefined ? {} : { RETINUE_PLANTED, NODE_OPTIONS };
 /** Lines shown of a process whose test failed. */
 const LAST_WORDS = 30;
+const MOST_STDOUT = 4_000;
 
 export interface Process {
   readonly pid: number;
@@ -96,7 +97,7 @@ export function start(
     await ended;
   });
   onTestFailed(() => {
-    const last = [...said.slice(-LAST_WORDS).map((one) => JSON.stringify(one)), ...strays.slice(-LAST_WORDS)];
+    const last = [...said.slice(-LAST_WORDS).map((one) => JSON.stringify(one)), ...strays.slice(-LAST_WORDS), stdout.slice(-MOST_STDOUT)];
     process.stderr.write(`retinue ${args.join(" ")}: the last it said\n${last.join("\n")}\n`);
   });
   return {
