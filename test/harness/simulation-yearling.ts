@@ -29,6 +29,6 @@ const faults = {
   limited: 0.02,
 };
 
-export function yearOf(seed: number): SimulateOptions {
-  return { specialists: [yearling], seed, days: 365, crowd, faults };
+export function yearOf(seed: number, days = 365): SimulateOptions {
+  return { specialists: [yearling], seed, days, crowd, faults };
 }

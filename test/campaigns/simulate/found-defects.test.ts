@@ -54,7 +54,7 @@ test("a backlog that a day's quota lets leave only over many days is not lost", 
         every: "5m",
         run: (act) => {
           const bursts = Number(act.state["bursts"] ?? 0);
-          if (bursts >= 20) return; // 2,000 posts, at 500 requests a day
+          if (bursts >= 12) return; // 1,200 posts, at 500 requests a day
           act.state = { bursts: bursts + 1 };
           for (let n = 0; n < 100; n++) act.post(`${n} of burst ${bursts}`);
         },
@@ -63,5 +63,5 @@ test("a backlog that a day's quota lets leave only over many days is not lost", 
   });
   const { violations, stats } = await simulate({ specialists: [prolific], hours: 2, faults: "none" });
   expect(violations).toEqual([]);
-  expect(stats.intents["posts.create confirmed"]).toBeGreaterThan(1_500);
+  expect(stats.intents["posts.create confirmed"]).toBeGreaterThan(900);
 });

@@ -22,7 +22,13 @@ const CAST: {
   thrower: { isolate: "none", does: `throw new Error("thrown on purpose");`, says: "thrown on purpose" },
   hanger: { isolate: "none", does: `return new Promise(() => undefined);`, says: "to end within 1500 ms" },
   flooder: { isolate: "none", does: `for (let i = 0; ; i++) act.post("flood " + i);`, says: "at most 100 actions", forGood: true },
-  litterer: { isolate: "none", does: `setTimeout(() => { throw new Error("left behind"); }, 1); Promise.reject(new Error("dropped"));` },
+  // In turn: of ten lines of one kind a minute both have some.
+  litterer: {
+    isolate: "none",
+    does: `globalThis.turns = (globalThis.turns ?? 0) + 1;
+      if (globalThis.turns % 2) setTimeout(() => { throw new Error("left behind"); }, 1);
+      else Promise.reject(new Error("dropped"));`,
+  },
   blocker: { isolate: "worker", does: `for (;;);`, says: "blocked its thread" },
   exiter: { isolate: "worker", does: `process.exit(9);`, says: "exit code 9" },
   eater: {

@@ -5,7 +5,7 @@ import { stage } from "retinue/testing";
 
 const owner = defineSpecialist({
   handle: "owner",
-  tier: "pro",
+  tier: "starter",
   may: ["jobs.create", "posts.create"],
   spend: { perDay: credits(10) },
   schedules: {
@@ -23,7 +23,7 @@ const owner = defineSpecialist({
 
 const worker = defineSpecialist({
   handle: "worker",
-  tier: "pro",
+  tier: "starter",
   may: ["jobs.apply", "jobs.submit"],
   on: {
     "job.listed": (job, act) => void act.apply(job, { message: "I sort." }),
