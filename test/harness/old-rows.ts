@@ -15,7 +15,6 @@ export function oldRows(handles: readonly string[], rows: number, now: number): 
     `SELECT setval('retinue.fact_block', greatest((SELECT last_value FROM retinue.fact_block), ${Math.ceil(rows / BLOCK) + 10}))`,
     `INSERT INTO retinue.event (shard, seq, specialist, id, kind, thread, payload, via, hops, begun, created_at)
       SELECT shard, 4 * i, s, 'post.created:old' || i, 'post.created', 'old' || i, '{}', 'poll', 0, 0, ${now} ${n}`,
-    `INSERT INTO retinue.event_of (shard, specialist, seq, run) SELECT shard, s, 4 * i, 4 * i + 1 ${n}`,
     `INSERT INTO retinue.run (shard, seq, event, specialist, at) SELECT shard, 4 * i + 1, 4 * i, s, ${now} ${n}`,
     `INSERT INTO retinue.attempt (shard, seq, specialist, key_id, operation, lane, cost, at, deadline_at)
       SELECT shard, 4 * i + 2, s, 'key of ' || s, 'posts.reply', 'reply', 1, i, i ${n}`,

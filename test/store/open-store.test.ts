@@ -11,7 +11,7 @@ import { seededRandom } from "../../src/core/random.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { openStore, type OpenStoreOptions } from "../../src/store/open-store.ts";
 import { openForReading } from "../../src/store/sqlite/reading.ts";
-import { tableShapes } from "../../src/store/sqlite/row-changes.ts";
+import { keptShapes } from "../../src/store/sqlite/row-changes.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { folder } from "../harness/process.ts";
@@ -65,7 +65,7 @@ async function bothSides({ copy, rows }: Lab): Promise<{ readonly here: Map<stri
   const db = openForReading(copy());
   try {
     const [here, there] = [new Map<string, string[]>(), new Map<string, string[]>()];
-    for (const { name, columns } of tableShapes(db)) {
+    for (const { name, columns } of keptShapes(db)) {
       const shown = columns.filter((column) => column !== "one");
       const asText = (row: Readonly<Record<string, unknown>>): string =>
         JSON.stringify(

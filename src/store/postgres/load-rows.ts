@@ -59,6 +59,7 @@ export async function loadRows(connection: PostgresConnection, loading: Loading)
     }
     if (name === "spend_row" && loading.holder !== undefined) copy.load(name, await guardianRows(connection, loading));
   }
+  copy.indexLoaded();
   const placed = await connection.query({ text: `SELECT specialist, shard FROM ${schema}.placement` });
   await connection.query({ text: "COMMIT" });
   return { keys, placements: new Map(placed.map((row) => [String(row["specialist"]) as Handle, Number(row["shard"])])), hasHolds };

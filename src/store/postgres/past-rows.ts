@@ -27,7 +27,6 @@ const later = (table: string, column: string, after: number, and = "true"): stri
 const open = (kind: number): string => `SELECT shard, seq FROM @.open ${HERE} AND kind = ${kind}`;
 const ofOpenIntents = (column: string): string => `SELECT shard, ${column} FROM @.intent ${HERE} AND ${OPEN_INTENTS}`;
 const laterFacts = ({ facts }: StartsAfter): string => `seq > ${facts}`;
-const none = (): string => "false";
 
 const TABLES: { readonly [table: string]: PastTable } = {
   event: {
@@ -54,8 +53,6 @@ const TABLES: { readonly [table: string]: PastTable } = {
   answer: { use: "people", needed: laterFacts },
   run: { use: "people", needed: laterFacts },
   change: { use: "people", needed: laterFacts },
-  attempt_of: { use: "people", needed: none },
-  event_of: { use: "people", needed: none },
   spend_entry: { use: "people", needed: ({ entries }) => `seq > ${entries}` },
 };
 

@@ -8,7 +8,7 @@ import type { ParkedEvent } from "../inbox.ts";
 import type { ReadTable } from "../people-reads.ts";
 import { OPEN } from "./fold.ts";
 import { FAILURE_TEXT, isOfKind } from "./history.ts";
-import { ROLLED } from "./roll-up.ts";
+import { ROLLED } from "./fact-indexes.ts";
 import { allOccurIn, patternsOf } from "./word-search.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./columns.ts";
 

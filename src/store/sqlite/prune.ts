@@ -6,7 +6,7 @@ import { FINAL } from "../../outbox/intent.ts";
 import type { Retention } from "../history.ts";
 import { OPEN } from "./fold.ts";
 import { sqlStates } from "./intent-states.ts";
-import { ROLLED } from "./roll-up.ts";
+import { ROLLED } from "./fact-indexes.ts";
 
 /** From the start of a walk through a table to the next one. */
 const LOOK_AGAIN_MS = HOUR;

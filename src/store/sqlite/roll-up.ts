@@ -10,14 +10,14 @@ import type { Present } from "../../live/present.ts";
 import { scopeOf } from "../../limits/spending.ts";
 import { HOURS_KEPT_MS, LATE_FROM_MS } from "../usage-hours.ts";
 import { numberOf } from "./columns.ts";
+import { ADD_TO_INDEXES } from "./fact-indexes.ts";
 
 /** Facts added at once, so that no commit is long: some 2 ms. A page of an index is written once for all of them. */
 export const BATCH = 2_000;
 /** An action that is paid for has at most this many entries in the ledger for each of its facts. */
 const ENTRIES_A_FACT = 4;
 
-/** The number of the last fact that is rolled up, and of the last ledger entry. */
-export const ROLLED = "(SELECT facts FROM rolled_up WHERE one = 1)";
+/** The number of the last ledger entry that is rolled up. */
 export const ROLLED_ENTRIES = "(SELECT entries FROM rolled_up WHERE one = 1)";
 
 const OWN = scopeOf(asHandle(""));
@@ -55,11 +55,7 @@ export interface RollUp {
 export function createRollUp(db: DatabaseSync, present: Present): RollUp {
   const batch: Within = (seq) => `${seq} > ?1 AND ${seq} <= ?2`;
   const facts = [
-    "INSERT INTO event_of (specialist, seq) SELECT specialist, seq FROM main.event WHERE seq > ?1 AND seq <= ?2 ON CONFLICT DO NOTHING",
-    `INSERT INTO event_of (specialist, seq, run) SELECT specialist, event, seq FROM main.run WHERE seq > ?1 AND seq <= ?2
-     ON CONFLICT DO UPDATE SET run = excluded.run`,
-    `INSERT INTO attempt_of (intent, seq) SELECT intent, seq FROM main.attempt WHERE seq > ?1 AND seq <= ?2 AND intent IS NOT NULL
-     ON CONFLICT DO NOTHING`,
+    ...ADD_TO_INDEXES,
     `INSERT INTO usage_hour (hour, specialist, requests, late, late_ms) SELECT * FROM (${usageSums(batch)}) WHERE true
      ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, late = late + excluded.late, late_ms = max(late_ms, excluded.late_ms)`,
   ].map((text) => db.prepare(text));

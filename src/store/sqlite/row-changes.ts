@@ -5,6 +5,7 @@
 import type { DatabaseSync, Session, StatementSync } from "node:sqlite";
 import { Fatal } from "../../core/errors.ts";
 import type { Row } from "./columns.ts";
+import { FACT_INDEXES } from "./fact-indexes.ts";
 
 export interface TableShape {
   readonly name: string;
@@ -32,6 +33,11 @@ const OPERATION = { insert: 18, update: 23, delete: 9 } as const;
 /** Types of values in a changeset. */
 const TYPE = { absent: 0, integer: 1, real: 2, text: 3, blob: 4, null: 5 } as const;
 const TABLE_HEADER = 0x54;
+
+/** The tables that a store elsewhere has too. */
+export function keptShapes(db: DatabaseSync): readonly TableShape[] {
+  return tableShapes(db).filter(({ name }) => !FACT_INDEXES.has(name));
+}
 
 export function tableShapes(db: DatabaseSync): readonly TableShape[] {
   const names = db.prepare("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name").all();
@@ -111,17 +117,20 @@ export class ChangeRecorder {
 
   #read(bytes: Buffer): void {
     const reader = new ChangesetReader(bytes);
-    let table: TableChanges | undefined;
+    let [table, isKept]: [TableChanges | undefined, boolean] = [undefined, true];
     while (!reader.isAtEnd) {
       const operation = reader.byte();
       if (operation === TABLE_HEADER) {
-        table = this.#table(reader.tableName());
+        const name = reader.tableName();
+        isKept = !FACT_INDEXES.has(name);
+        table = isKept ? this.#table(name) : this.#unkept(name);
         continue;
       }
       reader.byte(); // whether a trigger made it
       if (table === undefined) throw unreadable();
       const first = reader.record(table.shape);
       const given = operation === OPERATION.update ? { ...first, ...reader.record(table.shape) } : first;
+      if (!isKept) continue;
       const key = keyOf(table.shape, given);
       const now = operation === OPERATION.update ? this.#present(table.shape, key) : first;
       const isDeleted = operation === OPERATION.delete || now === undefined;
@@ -132,11 +141,15 @@ export class ChangeRecorder {
   #table(name: string): TableChanges {
     const known = this.#changes.get(name);
     if (known !== undefined) return known;
-    const shape = this.#shapes.get(name);
-    if (shape === undefined) throw unreadable();
-    const made: TableChanges = { shape, rows: new Map() };
+    const made = this.#unkept(name);
     this.#changes.set(name, made);
     return made;
+  }
+
+  #unkept(name: string): TableChanges {
+    const shape = this.#shapes.get(name);
+    if (shape === undefined) throw unreadable();
+    return { shape, rows: new Map() };
   }
 
   /** A changeset holds only the changed columns of an updated row. */

@@ -9,7 +9,7 @@ import type { ReadTable } from "../people-reads.ts";
 import { MAX_REQUESTS, MAX_STEPS, MAX_TEXT, type StoredRequest, type TimelineRow } from "../timeline.ts";
 import { eventColumns, NEWEST_OF, readEvent, RUN } from "./event-history.ts";
 import { intentRow, readIntent } from "./intent-rows.ts";
-import { ROLLED } from "./roll-up.ts";
+import { ROLLED } from "./fact-indexes.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./columns.ts";
 
 /** A JSON object without its nested values, and with its texts cut: a payload may have a megabyte. */

@@ -4,7 +4,8 @@ import { HOUR } from "../../core/units.ts";
 import type { ReadTable } from "../people-reads.ts";
 import type { UsageHour } from "../usage-hours.ts";
 import { numberOf, textOf } from "./columns.ts";
-import { moneySums, ROLLED, ROLLED_ENTRIES, usageSums } from "./roll-up.ts";
+import { ROLLED } from "./fact-indexes.ts";
+import { moneySums, ROLLED_ENTRIES, usageSums } from "./roll-up.ts";
 
 /** The sums of one specialist (?2) since an hour (?1): a look at each hour costs less than an index would cost each sum. */
 const ofOne = (table: string): string => `

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import type { Row } from "./columns.ts";
 import { forgetCopying } from "./restore-detection.ts";
-import { tableShapes, type TableShape } from "./row-changes.ts";
+import { keptShapes, type TableShape } from "./row-changes.ts";
 import { createHolders, createOwners, insertAll, type WorkingCopy } from "./working-copy.ts";
 
 export interface WholeFile extends Pick<WorkingCopy, "shapes" | "specialistOf" | "holderOf"> {
@@ -23,7 +23,7 @@ export interface WholeFile extends Pick<WorkingCopy, "shapes" | "specialistOf" |
 
 export function openWholeFile(path: string): WholeFile {
   const db = new DatabaseSync(path);
-  const shapes = tableShapes(db);
+  const shapes = keptShapes(db);
   const one = (text: string): number => Number(Object.values(db.prepare(text).get() ?? {})[0] ?? 0);
   return {
     shapes,

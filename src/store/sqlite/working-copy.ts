@@ -10,9 +10,10 @@ import type { Handle, KeyId } from "../../core/ids.ts";
 import { INTENTS_OF_RUN } from "../../live/facts.ts";
 import { maybeText, type Row } from "./columns.ts";
 import { MEMORY, type OpenDatabase } from "./database.ts";
+import { createLateIndexing, INDEX_ALL } from "./fact-indexes.ts";
 import { OPEN } from "./fold.ts";
 import { indexByTime } from "./history.ts";
-import { ChangeRecorder, tableShapes, type RowChanges, type TableShape } from "./row-changes.ts";
+import { ChangeRecorder, keptShapes, type RowChanges, type TableShape } from "./row-changes.ts";
 import { checkVersion, migrate } from "./schema.ts";
 
 /** The place where the rows of a working copy are kept. */
@@ -34,6 +35,8 @@ export interface WorkingCopy {
   reading<Result>(read: () => Result): Result;
   /** Adds rows that are kept elsewhere already. Outside any transaction. */
   load(table: string, rows: Iterable<Row>): void;
+  /** Makes the indexes of what is loaded. Outside any transaction. */
+  indexLoaded(): void;
   /** Adds older rows that are kept elsewhere, between two commits. A row that is here already is newer, and stays. */
   loadOlder(table: string, rows: readonly Row[]): Promise<void>;
   /** The specialist whose row this is, if its table names none; undefined if nobody knows. */
@@ -66,7 +69,7 @@ export function openWorkingCopy(path: string): WorkingCopy {
   migrate(db, undefined);
   indexByTime(db);
   const recorder = new ChangeRecorder(db);
-  const shapes = tableShapes(db);
+  const shapes = keptShapes(db);
   const shapeOf = new Map(shapes.map((shape) => [shape.name, shape]));
   const addOlder = createOlder(db);
   /** Wait for the end of the open transaction. */
@@ -91,6 +94,7 @@ export function openWorkingCopy(path: string): WorkingCopy {
       const shape = shapeOf.get(table);
       if (shape !== undefined) recorder.unrecorded(() => insertAll(db, shape, rows));
     },
+    indexLoaded: () => recorder.unrecorded(() => db.exec(INDEX_ALL)),
     async loadOlder(table, rows) {
       const shape = shapeOf.get(table);
       if (shape === undefined) return;
@@ -140,6 +144,7 @@ export function insertAll(db: DatabaseSync, { name, columns }: TableShape, rows:
 function createOlder(db: DatabaseSync): (shape: TableShape, rows: readonly Row[]) => void {
   const hasIntent = db.prepare("SELECT 1 FROM main.intent WHERE seq = ?");
   const uncount = db.prepare("UPDATE main.intent_count SET n = n - 1 WHERE specialist = ? AND operation = ? AND state = ?");
+  const index = createLateIndexing(db);
   const inserts = new Map<string, StatementSync>();
   return ({ name, columns }, rows) => {
     const insert =
@@ -153,6 +158,7 @@ function createOlder(db: DatabaseSync): (shape: TableShape, rows: readonly Row[]
         if (name === "intent" && hasIntent.get(row["seq"] ?? null) !== undefined) continue;
         const { changes } = insert.run(...columns.map((column) => row[column] ?? null));
         if (name === "intent" && changes > 0) uncount.run(row["specialist"] ?? null, row["operation"] ?? null, row["state"] ?? null);
+        index(name, row);
       }
       db.exec("COMMIT");
     } catch (error) {
@@ -184,8 +190,6 @@ export function createOwners(db: DatabaseSync): WorkingCopy["specialistOf"] {
     switch (table) {
       case "answer":
         return attempt.get(row["attempt"] ?? null);
-      case "attempt_of":
-        return attempt.get(row["seq"] ?? null) ?? ofIntent(row["intent"]);
       case "change":
         return row["kind"] === 0 ? event.get(row["subject"] ?? null) : ofIntent(row["subject"]);
       case "open":

@@ -73,9 +73,6 @@ CREATE TABLE attempt (
   operation text NOT NULL, target text, lane text NOT NULL, cost double precision NOT NULL, at double precision NOT NULL,
   deadline_at double precision NOT NULL, PRIMARY KEY (shard, seq)
 );
-CREATE TABLE attempt_of (
-  shard integer NOT NULL, intent bigint NOT NULL, seq bigint NOT NULL, PRIMARY KEY (shard, intent, seq)
-);
 CREATE TABLE change (
   shard integer NOT NULL, seq bigint NOT NULL, kind double precision NOT NULL, subject bigint NOT NULL,
   at double precision NOT NULL, change text NOT NULL, failed_at double precision, PRIMARY KEY (shard, seq)
@@ -93,9 +90,6 @@ CREATE TABLE event (
   shard integer NOT NULL, seq bigint NOT NULL, specialist text NOT NULL, id text NOT NULL, kind text NOT NULL, thread text,
   payload text NOT NULL, via text NOT NULL, hops double precision NOT NULL, begun double precision NOT NULL, delivery text,
   word text, created_at double precision NOT NULL, PRIMARY KEY (shard, seq)
-);
-CREATE TABLE event_of (
-  shard integer NOT NULL, specialist text NOT NULL, seq bigint NOT NULL, run bigint, PRIMARY KEY (shard, specialist, seq)
 );
 CREATE TABLE guardian_order (
   shard integer NOT NULL, seq bigint NOT NULL, at double precision NOT NULL, who text NOT NULL, origin text NOT NULL, what text NOT NULL, subject text,
