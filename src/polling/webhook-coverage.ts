@@ -32,8 +32,8 @@ export interface WebhookCoverage {
   suspend(handle: Handle): void;
   resume(handle: Handle): void;
   /**
-   * Continues from the stored coverage of an earlier process, and stores changes from now on: at once for the state or the kinds, else once
-   * a minute.
+   * Continues from the stored coverage of an earlier process, and stores changes from now on: at once for the state or the kinds, else each
+   * ten minutes.
    */
   keepOn(kept: ReadonlyMap<Handle, StoredCoverage>, keep: SaveCoverage): void;
   /** Stores pending changes. */
@@ -44,7 +44,8 @@ export interface WebhookCoverage {
 const GRACE_MS = 2 * MINUTE;
 /** Events of our downtime are redelivered later than polls find them. */
 const AWAY_GRACE_MS = 10 * MINUTE;
-const KEEP_EVERY_MS = MINUTE;
+/** Counts of many specialists are rows of theirs each time; after a kill they lack the last minutes. */
+const KEEP_EVERY_MS = 10 * MINUTE;
 /** Consecutive misses after which polls no longer rely on deliveries. */
 const UNHEALTHY_AFTER = 3;
 const HEALTHY_AFTER = 3;
