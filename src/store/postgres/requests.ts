@@ -59,12 +59,13 @@ export class Requests {
     const number = Number(row?.["number"]);
     const answered = Promise.withResolvers<string | undefined>();
     this.#asked.set(number, { receiver: receiver.number, take: answered.resolve });
-    const began = clock.monotonic();
-    const timer = clock.after(timeoutMs, () => answered.resolve(undefined));
+    let waitedMs: number | undefined; // by itself, since a timer may fire a little early
+    const timer = clock.after(timeoutMs, () => {
+      waitedMs = timeoutMs;
+      answered.resolve(undefined);
+    });
     try {
-      return (
-        (await answered.promise) ?? (await this.#withdraw(number, receiver, clock.monotonic() - began < timeoutMs ? undefined : timeoutMs))
-      );
+      return (await answered.promise) ?? (await this.#withdraw(number, receiver, waitedMs));
     } finally {
       timer.cancel();
       this.#asked.delete(number);

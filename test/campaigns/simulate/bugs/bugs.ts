@@ -188,8 +188,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "told of by two ways is two events",
     "src/store/sqlite/deliveries.ts",
-    "if (inbox.insertEvent(event, now, id, word)) fresh.push(event);",
-    "if (inbox.insertEvent({ ...event, id: `${event.id} by ${id}` }, now, id, word)) fresh.push(event);",
+    "const fresh = plain.events.filter((event) => inbox.insertEvent(event, now, id));",
+    "const fresh = plain.events.filter((event) => inbox.insertEvent({ ...event, id: `${event.id} by ${id}` }, now, id));",
   ),
   bug(
     "a delivery ends before its events are stored",
