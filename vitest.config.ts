@@ -10,7 +10,15 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
 const LONG = ["/test/campaigns/", "/nothing-lost/fleet.test.ts", "/any-network/invented-networks.test.ts"] as const;
 
 /** Those with large heaps or many processes each begin in a process of their own; the others share a few, which saves a third of their time. */
-const APART = ["test/campaigns/**/*.test.ts", "test/promises/**/*.test.ts", "test/runtime/**/*.test.ts", "test/*.test.ts"] as const;
+const APART = [
+  "test/campaigns/**/*.test.ts",
+  "test/promises/**/*.test.ts",
+  "test/runtime/**/*.test.ts",
+  "test/cli/**/*.test.ts",
+  "test/console/**/*.test.ts",
+  "test/guardian/{moving,fleet}-guardian.test.ts",
+  "test/*.test.ts",
+] as const;
 
 /** They begin first, so that none of them runs alone at the end. */
 class LongestFirst extends BaseSequencer {
