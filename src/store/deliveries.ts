@@ -46,7 +46,7 @@ export interface DeliveryEnd {
   readonly nudges: readonly Nudge[];
 }
 
-/** Deliveries by kind and state, for people: of those that were done, nobody asks. */
+/** Deliveries by kind and state, for people. Those that were done are not counted. */
 export interface DeliveryCount {
   readonly kind: string;
   readonly state: "unhandled" | "parked";

@@ -202,7 +202,8 @@ describe("quota rows", () => {
     const before = quotaUse(tables.quota.load(KEY), now);
     expect(before.day.used).toBe(all);
     tables.prune(now);
-    expect([cells(1) + cells(2)]).toSatisfy(([n = 0]) => n > 0 && n < 365 + all / 6);
+    expect(cells(1)).toBeGreaterThan(0);
+    expect(cells(1) + cells(2)).toBeLessThan(365 + all / 6);
     expect(quotaUse(reopened(tables).quota.load(KEY), now)).toEqual(before);
     for (const later of [12 * HOUR, 23 * HOUR, 25 * HOUR])
       expect(quotaUse(reopened(tables).quota.load(KEY), T0 + later).day).toEqual(quotaUse(tables.quota.load(KEY), T0 + later).day);

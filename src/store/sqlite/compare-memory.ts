@@ -5,7 +5,6 @@ import { differing, pictureOf } from "../../live/picture.ts";
 import type { Present } from "../../live/present.ts";
 import { PendingCells, type PendingCell } from "./pending-cells.ts";
 import { load, type FactRows } from "./load.ts";
-import { SPAN } from "./quota-statements.ts";
 
 /*
  * Lost by design when a process ends: the claims of events (`isClaimed`; a begun handling is in the row), the knowledge of stored steps and
@@ -24,8 +23,7 @@ export function differences(rowsNow: FactRows, { present, cells }: InMemory): re
   const uncounted = new PendingCells();
   for (const { attempt, countedAt } of loaded.uncounted) {
     const { key, lane, cost } = attempt;
-    const { hourCell, slot, count } = deltaAt(countedAt, slotIndex(lane), cost);
-    uncounted.add(key, SPAN.both, hourCell, slot, count);
+    uncounted.add(key, deltaAt(countedAt, slotIndex(lane), cost));
   }
   const rows = new Map(pictureOf(loaded.present));
   for (const line of cellLines(uncounted.all())) rows.set(line, undefined);

@@ -8,11 +8,11 @@ import type { Row } from "./columns.ts";
 /** The tables of these indexes. */
 export const FACT_INDEXES: ReadonlySet<string> = new Set(["event_of", "attempt_of"]);
 
-/** Adds the facts after ?1 up to ?2. */
+/** Statements that add the facts after ?1 up to ?2. A run may be kept for longer than its event, which then has no row. */
 export const ADD_TO_INDEXES = [
   "INSERT INTO event_of (specialist, seq) SELECT specialist, seq FROM main.event WHERE seq > ?1 AND seq <= ?2 ON CONFLICT DO NOTHING",
-  `INSERT INTO event_of (specialist, seq, run) SELECT specialist, event, seq FROM main.run WHERE seq > ?1 AND seq <= ?2
-   ON CONFLICT DO UPDATE SET run = excluded.run`,
+  `UPDATE event_of SET run = run.seq FROM main.run
+   WHERE run.seq > ?1 AND run.seq <= ?2 AND event_of.specialist = run.specialist AND event_of.seq = run.event`,
   `INSERT INTO attempt_of (intent, seq) SELECT intent, seq FROM main.attempt WHERE seq > ?1 AND seq <= ?2 AND intent IS NOT NULL
    ON CONFLICT DO NOTHING`,
 ] as const;
@@ -20,13 +20,11 @@ export const ADD_TO_INDEXES = [
 /** The number of the last fact that is rolled up. */
 export const ROLLED = "(SELECT facts FROM rolled_up WHERE one = 1)";
 
-/** Adds what is in the tables of facts, up to the roll-ups' mark. Its run may have been kept for longer than an event. */
-export const INDEX_ALL = `
-  INSERT INTO event_of (specialist, seq, run)
-    SELECT event.specialist, event.seq, run.seq FROM main.event LEFT JOIN main.run ON run.event = event.seq AND run.seq <= ${ROLLED}
-    WHERE event.seq <= ${ROLLED} ON CONFLICT DO NOTHING;
-  INSERT INTO attempt_of (intent, seq)
-    SELECT intent, seq FROM main.attempt WHERE seq <= ${ROLLED} AND intent IS NOT NULL ON CONFLICT DO NOTHING;`;
+/** Adds what is in the tables of facts, up to the roll-ups' mark. */
+export function indexAll(db: DatabaseSync): void {
+  const mark = Number(db.prepare(`SELECT ${ROLLED} AS mark`).get()?.["mark"] ?? 0);
+  for (const text of ADD_TO_INDEXES) db.prepare(text).run(0, mark);
+}
 
 /** Adds a fact that is loaded later. Later ones than the mark are rolled up like new ones. A run comes after its event, if that is still there. */
 export function createLateIndexing(db: DatabaseSync): (table: string, row: Row) => void {

@@ -2,9 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { LANES, type Lane } from "../../contract/operations.ts";
 import type { KeyId } from "../../core/ids.ts";
-import { WINDOW_SHAPES } from "../../limits/window-counts.ts";
 import { rowInserter } from "./insert-rows.ts";
-import type { PendingCell } from "./pending-cells.ts";
+import { CELLS_A_MINUTE, SPAN, type PendingCell } from "./pending-cells.ts";
 
 /** Requests without an answer. */
 export interface OpenRequests {
@@ -20,13 +19,6 @@ export interface OpenRequest {
   readonly cost: number;
   readonly deadlineAt: number;
 }
-
-/**
- * Windows that the cells of a row are counted in. A request is one cell of ten seconds, which counts in the hour and in its minute of the day;
- * corrections and what is gathered count in one of them.
- */
-export const SPAN = { hour: 0, day: 1, both: 2 } as const;
-export const CELLS_A_MINUTE = WINDOW_SHAPES.day.cellMs / WINDOW_SHAPES.hour.cellMs;
 
 /** An attempt of a lane from a newer version still counts, where it can be seen. */
 export function laneOf(value: unknown): Lane {

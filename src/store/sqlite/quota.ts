@@ -41,8 +41,8 @@ import {
 import type { AttemptEnd } from "../../limits/verdict.ts";
 import type { ObservedTime } from "../../limits/ledger-clock.ts";
 import { QuotaClock } from "./clock-correction.ts";
-import { PendingCells, type PendingCell } from "./pending-cells.ts";
-import { CELLS_A_MINUTE, SPAN, statements, type OpenRequest, type OpenRequests } from "./quota-statements.ts";
+import { CELLS_A_MINUTE, PendingCells, SPAN, type PendingCell } from "./pending-cells.ts";
+import { statements, type OpenRequest, type OpenRequests } from "./quota-statements.ts";
 
 /** Keys whose state is kept in memory; beyond it the longest loaded ones without requests in flight are dropped. */
 export const MAX_CACHED_KEYS = 20_000;
@@ -170,7 +170,7 @@ export class QuotaTable {
 
   /** Counts an answer whose cells were not written before the process ended. */
   replay(key: KeyId, lane: Lane, cost: number, countedAt: number): void {
-    this.#addPending(key, deltaAt(countedAt, slotIndex(lane), cost));
+    this.#pending.add(key, deltaAt(countedAt, slotIndex(lane), cost));
   }
 
   /** Keys with counts that are only in memory. */
@@ -335,12 +335,8 @@ export class QuotaTable {
   /** Returns the time from which it counts, by the quota's clock. */
   #save(key: KeyId, { at, slot, count }: CellDelta): number {
     const delta = deltaAt(Math.max(at - this.#clock.lagMs, this.#clock.countsFrom), slot, count);
-    this.#addPending(key, delta);
+    this.#pending.add(key, delta);
     return delta.at;
-  }
-
-  #addPending(key: KeyId, { hourCell, slot, count }: CellDelta): void {
-    this.#pending.add(key, SPAN.both, hourCell, slot, count);
   }
 
   /** Stores a cell of the memory. */

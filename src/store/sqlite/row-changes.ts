@@ -39,7 +39,7 @@ export function keptShapes(db: DatabaseSync): readonly TableShape[] {
   return tableShapes(db).filter(({ name }) => !FACT_INDEXES.has(name));
 }
 
-export function tableShapes(db: DatabaseSync): readonly TableShape[] {
+function tableShapes(db: DatabaseSync): readonly TableShape[] {
   const names = db.prepare("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name").all();
   return names.map((row) => {
     const name = String(row["name"]);
@@ -117,39 +117,33 @@ export class ChangeRecorder {
 
   #read(bytes: Buffer): void {
     const reader = new ChangesetReader(bytes);
-    let [table, isKept]: [TableChanges | undefined, boolean] = [undefined, true];
+    let shape: TableShape | undefined;
+    let rows: TableChanges["rows"] | undefined; // none of an index
     while (!reader.isAtEnd) {
       const operation = reader.byte();
       if (operation === TABLE_HEADER) {
-        const name = reader.tableName();
-        isKept = !FACT_INDEXES.has(name);
-        table = isKept ? this.#table(name) : this.#unkept(name);
+        shape = this.#shapes.get(reader.tableName());
+        rows = shape === undefined || FACT_INDEXES.has(shape.name) ? undefined : this.#rows(shape);
         continue;
       }
       reader.byte(); // whether a trigger made it
-      if (table === undefined) throw unreadable();
-      const first = reader.record(table.shape);
-      const given = operation === OPERATION.update ? { ...first, ...reader.record(table.shape) } : first;
-      if (!isKept) continue;
-      const key = keyOf(table.shape, given);
-      const now = operation === OPERATION.update ? this.#present(table.shape, key) : first;
+      if (shape === undefined) throw unreadable();
+      const first = reader.record(shape);
+      const given = operation === OPERATION.update ? { ...first, ...reader.record(shape) } : first;
+      if (rows === undefined) continue;
+      const key = keyOf(shape, given);
+      const now = operation === OPERATION.update ? this.#present(shape, key) : first;
       const isDeleted = operation === OPERATION.delete || now === undefined;
-      table.rows.set(JSON.stringify(Object.values(key)), { row: now ?? given, isDeleted });
+      rows.set(JSON.stringify(Object.values(key)), { row: now ?? given, isDeleted });
     }
   }
 
-  #table(name: string): TableChanges {
-    const known = this.#changes.get(name);
-    if (known !== undefined) return known;
-    const made = this.#unkept(name);
-    this.#changes.set(name, made);
-    return made;
-  }
-
-  #unkept(name: string): TableChanges {
-    const shape = this.#shapes.get(name);
-    if (shape === undefined) throw unreadable();
-    return { shape, rows: new Map() };
+  #rows(shape: TableShape): TableChanges["rows"] {
+    const known = this.#changes.get(shape.name);
+    if (known !== undefined) return known.rows;
+    const rows: TableChanges["rows"] = new Map();
+    this.#changes.set(shape.name, { shape, rows });
+    return rows;
   }
 
   /** A changeset holds only the changed columns of an updated row. */

@@ -10,7 +10,7 @@ import type { Handle, KeyId } from "../../core/ids.ts";
 import { INTENTS_OF_RUN } from "../../live/facts.ts";
 import { maybeText, type Row } from "./columns.ts";
 import { MEMORY, type OpenDatabase } from "./database.ts";
-import { createLateIndexing, INDEX_ALL } from "./fact-indexes.ts";
+import { createLateIndexing, indexAll } from "./fact-indexes.ts";
 import { OPEN } from "./fold.ts";
 import { indexByTime } from "./history.ts";
 import { ChangeRecorder, keptShapes, type RowChanges, type TableShape } from "./row-changes.ts";
@@ -94,7 +94,7 @@ export function openWorkingCopy(path: string): WorkingCopy {
       const shape = shapeOf.get(table);
       if (shape !== undefined) recorder.unrecorded(() => insertAll(db, shape, rows));
     },
-    indexLoaded: () => recorder.unrecorded(() => db.exec(INDEX_ALL)),
+    indexLoaded: () => recorder.unrecorded(() => indexAll(db)),
     async loadOlder(table, rows) {
       const shape = shapeOf.get(table);
       if (shape === undefined) return;
@@ -157,7 +157,8 @@ function createOlder(db: DatabaseSync): (shape: TableShape, rows: readonly Row[]
         // An intent that is here must not reach the trigger that takes the replaced one out of the count.
         if (name === "intent" && hasIntent.get(row["seq"] ?? null) !== undefined) continue;
         const { changes } = insert.run(...columns.map((column) => row[column] ?? null));
-        if (name === "intent" && changes > 0) uncount.run(row["specialist"] ?? null, row["operation"] ?? null, row["state"] ?? null);
+        if (changes === 0) continue; // it is here, and indexed
+        if (name === "intent") uncount.run(row["specialist"] ?? null, row["operation"] ?? null, row["state"] ?? null);
         index(name, row);
       }
       db.exec("COMMIT");
