@@ -360,7 +360,7 @@ export class Fleet {
       });
       await onPart(part);
       this.#beginning = part;
-      await this.orders.applyTo(held.store, (handle) => held.has(handle));
+      await this.orders.applyTo(held.store);
       const recovered = await part.runtime.start();
       if (lost !== undefined) throw lost;
       this.#parts.add(part);

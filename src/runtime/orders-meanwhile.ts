@@ -2,8 +2,7 @@
  * Stops that no store has yet: those that are given while one is being opened, which may have read the stops of before, and halts that the
  * server could not keep. They hold for the store before its work begins. Until then nobody can ask the store itself.
  */
-import { asHandle, type Handle } from "../core/ids.ts";
-import { EVERYONE, type Stop } from "../limits/verdict.ts";
+import type { Stop } from "../limits/verdict.ts";
 import type { Membership } from "../store/postgres/membership.ts";
 import type { Store } from "../store/store.ts";
 
@@ -59,11 +58,13 @@ export class OrdersMeanwhile {
     this.#given?.push(order);
   }
 
-  /** Carries out those that concern the store, also those that come meanwhile. No order is kept any longer once it resolves. */
-  async applyTo(store: Pick<Store, "stop" | "lift">, has: (specialist: Handle) => boolean): Promise<void> {
+  /**
+   * Carries out all of them, also those that come meanwhile, and those of specialists of other stores: a store has read the stops of all, and
+   * shows them. No order is kept any longer once it resolves.
+   */
+  async applyTo(store: Pick<Store, "stop" | "lift">): Promise<void> {
     for (let order = this.#given?.shift(); order !== undefined; order = this.#given?.shift()) {
       const { kind, scope, stop } = order;
-      if (scope !== EVERYONE && !has(asHandle(scope))) continue;
       if (stop === undefined) await store.lift(kind, scope);
       else await store.stop(kind, scope, stop.reason, stop.at);
     }

@@ -21,18 +21,17 @@ async function open(context: TestContext, specialists: number) {
     /** Gives an order in the folder of a process, whose socket takes it. */
     order: (root: string, ...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: root }),
     /** Holds up every store that is being opened. Returns the end of that. */
-    async holdOpenings(): Promise<() => Promise<void>> {
+    async holdOpenings(table = "placement"): Promise<() => Promise<void>> {
       const client = new Client({ connectionString: store });
       await client.connect();
-      await client.query("BEGIN; LOCK TABLE retinue.placement IN ACCESS EXCLUSIVE MODE");
+      await client.query(`BEGIN; LOCK TABLE retinue.${table} IN ACCESS EXCLUSIVE MODE`);
       return async () => {
         await client.query("COMMIT");
         await client.end();
       };
     },
-    async openingWaits(): Promise<void> {
-      const waiting =
-        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%placement%' AND datname = current_database()";
+    async openingWaits(table = "placement"): Promise<void> {
+      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${table}%' AND datname = current_database()`;
       await expect.poll(() => query(waiting), { timeout: 15_000 }).not.toEqual([]);
     },
     shares: async (counts: readonly number[]): Promise<void> => {
@@ -103,6 +102,24 @@ test("the stop of one specialist ends everywhere, also in a process that joined 
     await shares([1_024]);
   }
 });
+
+test(
+  "the stop of one specialist ends also in a store that has read it and is still being opened",
+  { timeout: 120_000 },
+  async (context) => {
+    const { lab, query, holdOpenings, openingWaits, shares } = await open(context, 4);
+    lab.run();
+    await shares([1_024]);
+    for (const handle of ["s0", "s1", "s2", "s3"]) expect(await lab.ask("halt", handle)).toMatchObject({ code: 0 });
+    const release = await holdOpenings("webhook_health");
+    lab.run();
+    await openingWaits("webhook_health");
+    for (const handle of ["s0", "s1", "s2", "s3"]) expect(await lab.ask("halt", handle, "--lift")).toMatchObject({ code: 0 });
+    await release();
+    const { halts } = JSON.parse((await lab.ask("status", "--json")).stdout) as { readonly halts: [] };
+    expect([halts, await query("SELECT * FROM retinue.stop")]).toEqual([[], []]);
+  },
+);
 
 test("a halt where nobody is at work is kept and said, and lifted", { timeout: 120_000 }, async (context) => {
   const { lab, order, query, shares } = await open(context, 4);

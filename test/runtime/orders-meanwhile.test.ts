@@ -1,4 +1,4 @@
-/** Stops that no store has yet: given while one is being opened, in their order, for those that it concerns, also while they are carried out. */
+/** Stops that no store has yet: given while one is being opened, in their order, those of other stores too, also while they are carried out. */
 import { expect, test } from "vitest";
 import { OrdersMeanwhile, type StopOrder } from "../../src/runtime/orders-meanwhile.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -22,13 +22,13 @@ function noted(during: () => void = () => undefined) {
   return { store, given };
 }
 
-test("orders are carried out in their order, those of other stores left out", async () => {
+test("orders are carried out in their order, also those of specialists of other stores, whose stops it has read", async () => {
   const orders = new OrdersMeanwhile();
   await orders.begin(server());
   for (const order of [halt("*"), halt("scout"), halt("elsewhere"), { kind: "halt", scope: "*" } as const]) orders.note(order);
   const { store, given } = noted();
-  await orders.applyTo(store, (handle) => handle === "scout");
-  expect(given).toEqual(["halt *: of * at 1", "halt scout: of scout at 1", "no halt *"]);
+  await orders.applyTo(store);
+  expect(given).toEqual(["halt *: of * at 1", "halt scout: of scout at 1", "halt elsewhere: of elsewhere at 1", "no halt *"]);
 });
 
 test("an order that comes while others are carried out is carried out too, and one that comes later is the store's own", async () => {
@@ -37,9 +37,9 @@ test("an order that comes while others are carried out is carried out too, and o
   orders.note(halt("a"));
   let times = 0;
   const { store, given } = noted(() => times++ === 0 && orders.note(halt("b")));
-  await orders.applyTo(store, () => true);
+  await orders.applyTo(store);
   orders.note(halt("c"));
-  await orders.applyTo(store, () => true);
+  await orders.applyTo(store);
   expect(given).toEqual(["halt a: of a at 1", "halt b: of b at 1"]);
 });
 
@@ -51,7 +51,7 @@ test("no order is kept while nothing is being opened, nor for the next opening a
   orders.end();
   await orders.begin(server());
   const { store, given } = noted();
-  await orders.applyTo(store, () => true);
+  await orders.applyTo(store);
   expect(given).toEqual([]);
 });
 
