@@ -9,7 +9,10 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
 /** Folders and files that take longest. */
 const LONG = ["/test/campaigns/", "/nothing-lost/fleet.test.ts", "/any-network/invented-networks.test.ts"] as const;
 
-/** Those with large heaps or many processes each begin in a process of their own; the others share a few, which saves a third of their time. */
+/**
+ * Those with large heaps or many processes, or that change the process itself (an SDK of traces), each begin in a process of their own. The
+ * others share a few, which saves a third of their time.
+ */
 const APART = [
   "test/campaigns/**/*.test.ts",
   "test/promises/**/*.test.ts",
@@ -17,6 +20,7 @@ const APART = [
   "test/cli/**/*.test.ts",
   "test/console/**/*.test.ts",
   "test/guardian/{moving,fleet}-guardian.test.ts",
+  "test/signals/traces.test.ts",
   "test/*.test.ts",
 ];
 
@@ -32,7 +36,16 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: "rooms", include: ["test/**/*.test.ts"], exclude: APART, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: "rooms",
+          include: ["test/**/*.test.ts"],
+          exclude: APART,
+          isolate: false,
+          setupFiles: ["./test/harness/leaves-no-trace.ts"],
+        },
+      },
       { extends: true, test: { name: "apart", include: APART } },
     ],
     experimental: { viteModuleRunner: false, nodeLoader: false },
