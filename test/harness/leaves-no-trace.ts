@@ -1,5 +1,6 @@
 /** Test files that share a process leave it as they found it: its variables, and the names of its global object. */
-import { afterAll, beforeAll, expect } from "vitest";
+import assert from "node:assert/strict";
+import { afterAll, beforeAll } from "vitest";
 
 interface Found {
   readonly variables: NodeJS.ProcessEnv;
@@ -16,4 +17,4 @@ const look = (): Found => ({
 
 let found: Found;
 beforeAll(() => void (found = look()));
-afterAll(() => expect(look()).toEqual(found));
+afterAll(() => assert.deepEqual(look(), found));
