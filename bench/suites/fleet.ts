@@ -37,7 +37,7 @@ const PEERS: readonly (Contender & { readonly least: number })[] = [
 
 const WHY = "each group of commits waits for one round trip to the server and its flush";
 const OF_MANY =
-  "quota, usage and deliveries are counted in rows of a specialist and its key: those of few are counted many times before they are written, those of many once or twice";
+  "quota and usage are counted in rows of a key and a specialist: those of few are counted many times before they are written, those of many once or twice";
 const SHARED_MACHINE = "all processes, the server, the sender and the network share the processors of this machine";
 
 export const suite = effectSuite({
