@@ -60,14 +60,15 @@ interface State {
   readonly running: Map<Handle, Running>;
 }
 
-/** Runs until `signal` is aborted. Never throws. */
+/** Runs until `signal` is aborted. Nobody waits then for files that are being read. Never throws. */
 export async function keepReloading(options: ReloadingOptions, signal: AbortSignal): Promise<void> {
   const { config, clock, isHasty = false } = options;
   const root = await realpath(config.agents); // the loader names its files by real path
   const running = options.roster.definitions.map((one): [Handle, Running] => [one.specialist.handle, runningOf(one)]);
   const state: State = { root, running: new Map(running) };
   let wake = new AbortController();
-  let seen: FolderSignature = new Map([...(await lookAt(options, root)), ...options.loader.files()]);
+  const first = await unlessAborted(lookAt(options, root), signal);
+  let seen: FolderSignature = new Map([...(first ?? []), ...options.loader.files()]);
   const dotenv = dotenvOf(config.cwd);
   const watching = watchFolders((folder, path) => {
     // The folder of the project may hold the store, which changes all the time.
@@ -77,12 +78,14 @@ export async function keepReloading(options: ReloadingOptions, signal: AbortSign
     while (!signal.aborted) {
       watching.follow([root, dirname(dotenv), ...[...seen.keys()].map((path) => dirname(path))]);
       const began = clock.monotonic();
-      const now = await lookAt(options, root);
+      const now = await unlessAborted(lookAt(options, root), signal);
+      if (now === undefined) return;
       const variables = options.refresh();
       const took = clock.monotonic() - began;
       if (variables || changedPaths(seen, now).length > 0) {
         const settled = await whenSettled(options, root, now, signal);
-        await reloadSafely(options, state, changedPaths(seen, settled), variables);
+        if (settled === undefined) return;
+        await reloadSafely(options, state, { changed: changedPaths(seen, settled), variables, signal });
         seen = new Map([...settled, ...options.loader.files()]);
         continue; // the files may have changed meanwhile
       }
@@ -111,13 +114,31 @@ async function lookAt({ loader }: ReloadingOptions, root: string): Promise<Folde
   return signatures;
 }
 
-async function whenSettled(options: ReloadingOptions, root: string, first: FolderSignature, signal: AbortSignal): Promise<FolderSignature> {
+/** The value; undefined if the signal is aborted first. */
+async function unlessAborted<Value>(reading: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  if (signal.aborted) return undefined;
+  const aborted = Promise.withResolvers<undefined>();
+  const forget = onAbort(signal, () => aborted.resolve(undefined));
+  try {
+    return await Promise.race([reading, aborted.promise]);
+  } finally {
+    forget();
+  }
+}
+
+/** Undefined if the signal is aborted first. */
+async function whenSettled(
+  options: ReloadingOptions,
+  root: string,
+  first: FolderSignature,
+  signal: AbortSignal,
+): Promise<FolderSignature | undefined> {
   const settleMs = options.isHasty === true ? SETTLE_MS.hasty : SETTLE_MS.usual;
   let before = first;
-  for (let i = 0; i < MAX_SETTLES && !signal.aborted; i++) {
+  for (let i = 0; i < MAX_SETTLES; i++) {
     await sleep(options.clock, settleMs, signal);
-    const after = await lookAt(options, root);
-    if (changedPaths(before, after).length === 0) return after;
+    const after = await unlessAborted(lookAt(options, root), signal);
+    if (after === undefined || changedPaths(before, after).length === 0) return after;
     before = after;
   }
   return before;
@@ -128,18 +149,27 @@ function changedPaths(before: FolderSignature, after: FolderSignature): string[]
   return [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
 }
 
-async function reloadSafely(options: ReloadingOptions, state: State, changed: readonly string[], variables: boolean): Promise<void> {
+interface Changes {
+  readonly changed: readonly string[];
+  /** Variables of `.env` have changed. */
+  readonly variables: boolean;
+  /** Nothing new runs once it is aborted. */
+  readonly signal: AbortSignal;
+}
+
+async function reloadSafely(options: ReloadingOptions, state: State, changes: Changes): Promise<void> {
   try {
-    await reload(options, state, changed, variables);
+    await reload(options, state, changes);
   } catch (error) {
     options.log.error("the definitions could not be reloaded; the previous ones keep running", { message: messageOf(error) });
   }
 }
 
-async function reload(options: ReloadingOptions, state: State, changed: readonly string[], variables: boolean): Promise<void> {
+async function reload(options: ReloadingOptions, state: State, { changed, variables, signal }: Changes): Promise<void> {
   const { runtime } = options;
   const { running } = state;
-  const roster = await loadChanged(options, state, changed, variables);
+  const roster = await unlessAborted(loadChanged(options, state, changed, variables), signal);
+  if (roster === undefined) return;
   const broken = new Map(
     roster.problems
       .filter(isMistake)

@@ -92,3 +92,33 @@ test("if a person waits, an edit counts within half a second of the clock, and s
   write("agents/a.yaml", "handle: a\nbio: [");
   expect(await within("a keeps its last working definition: agents/a.yaml")).toBeLessThanOrEqual(500);
 });
+
+test("a stop does not wait for files that are being read", async () => {
+  const { root, write } = project({ "agents/a.yaml": "handle: a" });
+  const clock = virtualClock();
+  const config = await loadConfig({ env: {}, cwd: root });
+  const loader = createDefinitionLoader(clock);
+  const roster = await readRoster(config, shippedProfile("a"), clock, { loader });
+  const reading = Promise.withResolvers<void>();
+  const put: string[] = [];
+  const runtime = {
+    announcer: createAnnouncer(),
+    put: ({ handle }: { readonly handle: string }) => Promise.resolve(void put.push(handle)),
+    retire: () => undefined,
+  };
+  const load = async (): Promise<typeof roster> => {
+    reading.resolve();
+    return new Promise(() => undefined); // a disk that does not answer
+  };
+  const log = createLogger({ level: "error", now: () => clock.now(), sink: () => undefined });
+  const end = new AbortController();
+  const over = keepReloading({ config, roster, runtime, clock, log, load, loader, refresh: () => false }, end.signal);
+  while (clock.pending() === 0) await clock.settle();
+  write("agents/a.yaml", "handle: a\nbio: new");
+  let isReading = false;
+  void reading.promise.then(() => (isReading = true));
+  while (!isReading) await (clock.pending() === 0 ? clock.settle() : clock.advance(SECOND));
+  end.abort();
+  await over;
+  expect(put).toEqual([]);
+});
