@@ -1,12 +1,34 @@
 /** Makes a part of a fleet's process: a store that it holds, with a runtime of the store's specialists. Nothing begins yet. */
 import { UnderWay } from "../core/under-way.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { HeldStore } from "../store/postgres/postgres-store.ts";
+import type { Fatal } from "../core/errors.ts";
+import type { Membership } from "../store/postgres/membership.ts";
+import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
 import type { FleetOptions, Part } from "./fleet-options.ts";
 import { runtimeOptions } from "./launch.ts";
 import type { RuntimeOptions } from "./runtime-options.ts";
 import { createRuntime } from "./runtime.ts";
 import { SilentProcesses } from "./silent-processes.ts";
+
+/** Opens the store of those of these shards that are free; undefined if none is. Throws as `openShards` does. */
+export function openHeld(
+  { planned, options: { clock, random }, wall, address }: Pick<FleetOptions, "planned" | "options" | "wall" | "address">,
+  { number, writers }: Membership,
+  wanted: { readonly shards: readonly number[]; readonly onLost: (error: Fatal) => void },
+): Promise<HeldStore | undefined> {
+  return openShards({
+    ...wanted,
+    address,
+    process: number,
+    writers,
+    clock,
+    wall,
+    random,
+    zone: () => planned.config.guardian.zone,
+    lateLandingMs: planned.profile.timing.lateLandingMs,
+    readsBeside: true,
+  });
+}
 
 export interface PartOptions extends Required<Pick<RuntimeOptions, "onKeyReplaced" | "log">> {
   /** The number of the process. */

@@ -22,7 +22,8 @@ export class NumberBlocks implements Numbers {
 
   /** Takes new blocks for everything from now on: their numbers are higher than all that any process has used. */
   async renew(): Promise<void> {
-    [this.#facts, this.#rows] = [[await this.#block()], [await this.#block()]];
+    const [facts, rows] = await Promise.all([this.#block(), this.#block()]);
+    [this.#facts, this.#rows] = [[facts], [rows]];
   }
 
   /** The numbers before the first fact, and before the first row. */

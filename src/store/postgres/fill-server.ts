@@ -10,8 +10,9 @@ import { noteServer } from "./holders.ts";
 import { inSchema } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { ALL_SHARDS, takeShards } from "./ownership.ts";
-import { prepareServer, storeInUse, type PostgresStoreOptions } from "./postgres-store.ts";
+import { storeInUse, type PostgresStoreOptions } from "./postgres-store.ts";
 import { ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
+import { openWriter } from "./ready-writer.ts";
 import { sessionTimes } from "./session-settings.ts";
 import { hashedShard, shardMap } from "./shard-map.ts";
 
@@ -35,10 +36,11 @@ interface Filling {
 export async function fillServer(options: PostgresStoreOptions, whole: WholeFile): Promise<void> {
   const { address, clock } = options;
   const { schema } = address;
-  const connection = await prepareServer(options, sessionTimes(address.sessionTimeoutMs));
+  const times = sessionTimes(address.sessionTimeoutMs);
+  const connection = await openWriter(options);
   const q = inSchema(connection, schema);
   try {
-    if ((await takeShards(connection, schema, ALL_SHARDS)).length < ALL_SHARDS.length) {
+    if ((await takeShards(connection, { schema, wanted: ALL_SHARDS, times })).length < ALL_SHARDS.length) {
       await connection.close(); // else it would be named among those that have the store
       throw await storeInUse(options);
     }

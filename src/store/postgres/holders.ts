@@ -78,34 +78,45 @@ const ENDED_ACCOUNTS = `WITH here AS (SELECT DISTINCT holder FROM @.shard WHERE 
 export interface NewHolder {
   readonly schema: string;
   readonly group: HolderGroup;
+  /** Its number. */
+  readonly holder: number;
   readonly process: number;
   readonly now: number;
   /** Just renewed: all numbers of the group's rows are lower. */
   readonly numbers: Pick<NumberBlocks, "before">;
 }
 
-/** Adds a holder of shards whose locks this connection has. It goes on at the mark of a lost one. Returns its number. */
-export async function registerHolder(connection: PostgresConnection, { schema, group, process, now, numbers }: NewHolder): Promise<number> {
+/** The number of a holder that is about to be registered. */
+export async function newHolder(connection: PostgresConnection, schema: string): Promise<number> {
+  const [row] = await connection.query({ text: `SELECT nextval('${schema}.holder_number') AS number` });
+  return Number(row?.["number"]);
+}
+
+/** Adds a holder of shards whose locks this connection has, in one round trip. It goes on at the mark of a lost one. */
+export async function registerHolder(
+  connection: PostgresConnection,
+  { schema, group, holder, process, now, numbers }: NewHolder,
+): Promise<void> {
   const q = (text: string, values: readonly unknown[] = []) => connection.query({ text: text.replaceAll("@", schema), values });
-  const [row] = await q("SELECT nextval('@.holder_number') AS number");
-  const number = Number(row?.["number"]);
-  await q("BEGIN");
-  await q("INSERT INTO @.holder (number, process, backend, opened_at) VALUES ($1, $2, pg_backend_pid(), $3)", [number, process, now]);
   const { facts, rows } = numbers.before;
-  for (const [table, columns, ...first] of [
-    ["mark", "seq, quota", facts, facts],
-    ["rolled_up", "facts, entries", facts, rows],
-  ] as const)
-    if (group.isClosed) await q(`INSERT INTO @.${table} (holder, ${columns}) VALUES ($1, $2, $3)`, [number, ...first]);
-    else
-      await q(`INSERT INTO @.${table} (holder, ${columns}) SELECT $1, ${columns} FROM @.${table} WHERE holder = $2`, [
-        number,
-        group.holders[0],
-      ]);
-  await q(ENDED_ACCOUNTS, [now]);
-  await q("UPDATE @.shard SET holder = $1, since = $2 WHERE shard = ANY($3::int[])", [number, now, group.shards]);
-  await q("COMMIT");
-  return number;
+  const begun = (
+    [
+      ["mark", "seq, quota", facts, facts],
+      ["rolled_up", "facts, entries", facts, rows],
+    ] as const
+  ).map(([table, columns, ...first]): readonly [string, readonly unknown[]] =>
+    group.isClosed
+      ? [`INSERT INTO @.${table} (holder, ${columns}) VALUES ($1, $2, $3)`, [holder, ...first]]
+      : [`INSERT INTO @.${table} (holder, ${columns}) SELECT $1, ${columns} FROM @.${table} WHERE holder = $2`, [holder, group.holders[0]]],
+  );
+  await Promise.all([
+    q("BEGIN"),
+    q("INSERT INTO @.holder (number, process, backend, opened_at) VALUES ($1, $2, pg_backend_pid(), $3)", [holder, process, now]),
+    ...begun.map(([text, values]) => q(text, values)),
+    q(ENDED_ACCOUNTS, [now]),
+    q("UPDATE @.shard SET holder = $1, since = $2 WHERE shard = ANY($3::int[])", [holder, now, group.shards]),
+    q("COMMIT"),
+  ]);
 }
 
 /** From here on the rows of these shards belong to this server's history. */

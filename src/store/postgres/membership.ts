@@ -16,6 +16,7 @@ import { readNetworkState, saveNetworkState } from "./fleet-state.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
 import { handlesOf, placedShard, placeTogether, type Placed } from "./placements.ts";
 import { bePresent, PRESENCE_SETTINGS } from "./presence.ts";
+import { openWriter, ReadyWriter } from "./ready-writer.ts";
 import { Requests } from "./requests.ts";
 import { livingSettings, sessionTimes } from "./session-settings.ts";
 import { dropStop, endSessions, keepStop } from "./stops.ts";
@@ -53,6 +54,8 @@ interface Parts {
 export class Membership {
   /** Its number; 0 for a visitor. */
   readonly number: number;
+  /** For the stores of this process. */
+  readonly writers: ReadyWriter;
   readonly #options: MembershipOptions;
   readonly #known: KnownStore;
   readonly #presence: PostgresConnection | undefined;
@@ -73,6 +76,7 @@ export class Membership {
     this.#schema = schema;
     this.#channel = `retinue ${schema}`;
     this.number = number;
+    this.writers = new ReadyWriter(() => openWriter({ address, process: number }));
     const connect = (purpose: string): Promise<PostgresConnection> => openConnection({ address, purpose, settings: livingSettings(times) });
     this.#session = new MemberSession({
       connect:
@@ -227,6 +231,7 @@ export class Membership {
 
   async close(): Promise<void> {
     this.#requests.close();
+    await this.writers.close();
     await this.#session.close();
     await this.#presence?.close();
   }

@@ -7,7 +7,7 @@ import { messageOf, Misconfigured } from "../../core/errors.ts";
 import { loadPeer, type Peer } from "../../core/peer.ts";
 import { SECOND, showDuration } from "../../core/units.ts";
 import { connectFailure, connectionLost, isConnectionLost, sqlState, statementFailure, timeoutTooShort } from "./server-errors.ts";
-import { sessionSettings, sessionTimes } from "./session-settings.ts";
+import { sessionSettings, sessionTimes, settingOf } from "./session-settings.ts";
 
 export type PostgresRow = Readonly<Record<string, unknown>>;
 
@@ -85,11 +85,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Postgr
   const ours = { client_encoding: "UTF8", search_path: address.schema, timezone: "UTC", datestyle: "ISO" };
   const all = { ...UNLIMITED, ...ours, ...sessionSettings(sessionTimes(address.sessionTimeoutMs)), ...settings };
   try {
-    await session.query({
-      text: `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)
-        WHERE name <> 'transaction_timeout' OR current_setting('server_version_num')::integer >= 170000`,
-      values: [Object.keys(all), Object.values(all)],
-    });
+    await session.query(settingOf(all));
   } catch (error) {
     await session.close();
     if (isConnectionLost(error)) throw error;

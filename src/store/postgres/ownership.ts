@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import type { PostgresConnection } from "./open-connection.ts";
+import { livingSettings, settingOf, type SessionTimes } from "./session-settings.ts";
 
 export const SHARDS = 1_024;
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
@@ -24,15 +25,25 @@ export const LOCKS = `pg_locks l JOIN pg_database d ON d.oid = l.database AND d.
 /** A lock's first number as `pg_locks` shows it. */
 export const asOid = (lock: string): string => `(${lock}::bigint & 4294967295)`;
 
-/** Takes those of the shards that are free, while nobody else takes any: of several who want all, one gets all. Returns them. */
-export async function takeShards(connection: PostgresConnection, schema: string, wanted: readonly number[]): Promise<readonly number[]> {
-  await connection.query({ text: "BEGIN" });
-  await connection.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended('retinue taking ' || $1, 0))", values: [schema] });
-  const rows = await connection.query({
-    text: `SELECT shard FROM unnest($2::int[]) AS shard WHERE pg_try_advisory_lock(${SHARD_LOCKS}, shard) ORDER BY shard`,
-    values: [schema, wanted],
-  });
-  await connection.query({ text: "COMMIT" }); // the locks of shards stay with the session
+/**
+ * Takes those of the shards that are free, while nobody else takes any: of several who want all, one gets all. From then on the session has
+ * to say that it lives. Returns the shards.
+ */
+export async function takeShards(
+  connection: PostgresConnection,
+  { schema, wanted, times }: { readonly schema: string; readonly wanted: readonly number[]; readonly times: SessionTimes },
+): Promise<readonly number[]> {
+  // One round trip. The locks of shards stay with the session.
+  const [, , , rows] = await Promise.all([
+    connection.query(settingOf(livingSettings(times))),
+    connection.query({ text: "BEGIN" }),
+    connection.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended('retinue taking ' || $1, 0))", values: [schema] }),
+    connection.query({
+      text: `SELECT shard FROM unnest($2::int[]) AS shard WHERE pg_try_advisory_lock(${SHARD_LOCKS}, shard) ORDER BY shard`,
+      values: [schema, wanted],
+    }),
+    connection.query({ text: "COMMIT" }),
+  ]);
   return rows.map(({ shard }) => Number(shard));
 }
 

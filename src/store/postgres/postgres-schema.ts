@@ -23,16 +23,7 @@ export async function migratePostgres(connection: PostgresConnection, schema: st
     const [known] = await connection.query({ text: "SELECT to_regnamespace($1) IS NOT NULL AS is", values: [schema] });
     if (known?.["is"] !== true) await run(`CREATE SCHEMA ${schema}`);
     await run(`CREATE TABLE IF NOT EXISTS ${schema}.migration (number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`);
-    const [row] = await run(`SELECT coalesce(max(number), 0) AS version FROM ${schema}.migration`);
-    const version = Number(row?.["version"]);
-    if (version > POSTGRES_SCHEMA_VERSION + 1)
-      throw new Misconfigured(
-        "store_newer",
-        `the store has schema ${version}; this version of Retinue works with ${POSTGRES_SCHEMA_VERSION}, and beside ${POSTGRES_SCHEMA_VERSION + 1}`,
-        {
-          hint: "upgrade Retinue, or name another schema in the address",
-        },
-      );
+    const version = await knownVersion(connection, schema);
     await run(`SET LOCAL search_path = ${schema}`);
     for (const [i, text] of MIGRATIONS.entries())
       if (i >= version) {
@@ -44,6 +35,18 @@ export async function migratePostgres(connection: PostgresConnection, schema: st
     await run("ROLLBACK").catch(() => undefined); // the connection may be gone; the error to report is the first one
     throw error;
   }
+}
+
+/** The version of the tables. Throws `Misconfigured` (`store_newer`) if it is one that this process cannot work beside. */
+export async function knownVersion(connection: PostgresConnection, schema: string): Promise<number> {
+  const [row] = await connection.query({ text: `SELECT coalesce(max(number), 0) AS version FROM ${schema}.migration` });
+  const version = Number(row?.["version"]);
+  if (version <= POSTGRES_SCHEMA_VERSION + 1) return version;
+  throw new Misconfigured(
+    "store_newer",
+    `the store has schema ${version}; this version of Retinue works with ${POSTGRES_SCHEMA_VERSION}, and beside ${POSTGRES_SCHEMA_VERSION + 1}`,
+    { hint: "upgrade Retinue, or name another schema in the address" },
+  );
 }
 
 /** For a query, which must not create a store. Throws `Misconfigured` (`store_missing`). */

@@ -20,30 +20,27 @@ import type { WorkingCopy } from "../sqlite/working-copy.ts";
 import type { Store } from "../store.ts";
 import { awaitPast } from "./await-past.ts";
 import { NumberBlocks } from "./blocks.ts";
-import { checkServer } from "./check-server.ts";
 import { ACCOUNTS, CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { ALL_SHARDS, asOid, LOCKS, SHARD_LOCKS, takeShards, writerPurpose } from "./ownership.ts";
+import { ALL_SHARDS, asOid, LOCKS, SHARD_LOCKS, takeShards } from "./ownership.ts";
 import { guardianAccount } from "./guardian-account.ts";
 import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
 import { NO_HOLDER, openLocalCopy, requireLocalFolder } from "./local-folder.ts";
 import { Past } from "./past.ts";
-import { migratePostgres, requireTables } from "./postgres-schema.ts";
-import { livingSettings, sessionTimes, writerSettings, type SessionSettings, type SessionTimes } from "./session-settings.ts";
-import { endHolder, groupsOf, noteLosers, noteServer, registerHolder, type HolderGroup } from "./holders.ts";
+import { knownVersion } from "./postgres-schema.ts";
+import { openWriter, type ReadyWriter, type WriterOptions } from "./ready-writer.ts";
+import { livingSettings, sessionTimes, type SessionSettings, type SessionTimes } from "./session-settings.ts";
+import { endHolder, groupsOf, newHolder, noteLosers, noteServer, registerHolder, type HolderGroup } from "./holders.ts";
 import { shardMap } from "./shard-map.ts";
 
-export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | "database" | "numbers" | "blocking"> {
-  readonly address: PostgresAddress;
+export interface PostgresStoreOptions extends Omit<SqliteStoreOptions, "path" | "database" | "numbers" | "blocking">, WriterOptions {
   /** Takes those of these shards that are free. Default: all shards, and it is refused if one is not free. */
   readonly shards?: readonly number[];
-  /** The number of this process in the fleet. Default 0: it is in none. */
-  readonly process?: number;
+  /** Gives the session that writes. Default: it is opened. */
+  readonly writers?: ReadyWriter;
   /** The machine's clock, by which the age of the session is counted. Default: `clock`. */
   readonly wall?: Clock;
-  /** A query must not create a store: it is refused where there is none (`store_missing`). */
-  readonly mustExist?: boolean;
   /** Called if a read has to wait long for the past, and waits on. Default: such a read is refused (`past_unread`). */
   readonly onPastAwaited?: () => void;
 }
@@ -86,39 +83,27 @@ export async function storeInUse(options: PostgresStoreOptions): Promise<Retryab
 export async function openShards(options: PostgresStoreOptions): Promise<HeldStore | undefined> {
   const { address, shards: wanted = ALL_SHARDS } = options;
   const times = sessionTimes(address.sessionTimeoutMs);
+  const { schema } = address;
   requireLocalFolder(address);
-  const connection = await prepareServer(options, times);
+  const connection = await (options.writers?.take() ?? openWriter(options));
   try {
-    const shards = await takeShards(connection, address.schema, wanted);
+    const [shards] = await Promise.all([takeShards(connection, { schema, wanted, times }), knownVersion(connection, schema)]);
     if (shards.length === 0) {
       await connection.close();
       return undefined;
     }
-    await noteLosers(connection, address.schema, shards);
-    const before = await groupsOf(connection, address.schema, shards);
-    for (const group of before) if (!group.isClosed) await fold({ connection, group, options, times });
-    const [group] = await groupsOf(connection, address.schema, shards);
+    const [, before] = await Promise.all([noteLosers(connection, schema, shards), groupsOf(connection, schema, shards)]);
+    const left = before.filter(({ isClosed }) => !isClosed);
+    for (const group of left) await fold({ connection, group, options, times });
+    const [group] = left.length === 0 ? before : await groupsOf(connection, schema, shards);
     if (group === undefined) throw new Retryable("store_in_use", "a shard has changed hands meanwhile");
     const lostBy = [...new Set(before.flatMap((one) => one.lostBy))];
     return { ...(await openHolder({ connection, group, options, times })), lostBy };
   } catch (error) {
     await connection.close();
     throw error;
-  }
-}
-
-/** Connects the session that writes, and makes the tables, which a process of a fleet has made as it joined. Throws as `openPostgresStore` does. */
-export async function prepareServer(options: PostgresStoreOptions, times: SessionTimes): Promise<PostgresConnection> {
-  const { address, mustExist, process = 0 } = options;
-  const connection = await openConnection({ address, purpose: writerPurpose(process), settings: writerSettings(times) });
-  try {
-    await checkServer(connection, address, () => openConnection({ address, purpose: "check" }));
-    if (mustExist === true || process > 0) await requireTables(connection, address);
-    await migratePostgres(connection, address.schema);
-    return connection;
-  } catch (error) {
-    await connection.close();
-    throw error;
+  } finally {
+    options.writers?.prepare();
   }
 }
 
@@ -189,8 +174,8 @@ async function openHolding(holding: Holding, file: string): Promise<Opened> {
   const { address, clock } = options;
   const { schema } = address;
   const numbers = new NumberBlocks(connection, schema);
-  await numbers.renew();
-  const holder = await registerHolder(connection, { schema, group, process: options.process ?? 0, now: clock.now(), numbers });
+  const [holder] = await Promise.all([newHolder(connection, schema), numbers.renew()]);
+  await registerHolder(connection, { schema, group, holder, process: options.process ?? 0, now: clock.now(), numbers });
   const copy = openLocalCopy(file, holder);
   const connect = (): Promise<PostgresConnection> => openConnection({ address, purpose: "money", settings: livingSettings(times) });
   const money = new GuardianMoney({ schema, holder, clock, times, connect });
@@ -300,7 +285,7 @@ function claiming(store: Store, money: GuardianMoney): Pick<Store, "admit" | "op
 async function openForReading(options: PostgresStoreOptions): Promise<Store> {
   const { address, clock } = options;
   requireLocalFolder(address);
-  const connection = await prepareServer(options, sessionTimes());
+  const connection = await openWriter(options);
   const copy = openLocalCopy(address.localFile, NO_HOLDER);
   try {
     const group = { shards: ALL_SHARDS, holders: [], lostBy: [], isClosed: false, copiedAt: undefined };

@@ -55,9 +55,16 @@ export function livingSettings({ timeoutMs }: SessionTimes): SessionSettings {
   return { idle_session_timeout: String(timeoutMs) };
 }
 
-/** Settings of the session that writes. */
-export function writerSettings(times: SessionTimes): SessionSettings {
-  return { ...livingSettings(times), synchronous_commit: "on" };
+/** Settings of a session that writes, which has to say that it lives once it has shards. */
+export const WRITER_SETTINGS: SessionSettings = { synchronous_commit: "on" };
+
+/** The statement that sets these for its session. */
+export function settingOf(settings: SessionSettings): { readonly text: string; readonly values: readonly unknown[] } {
+  return {
+    text: `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)
+        WHERE name <> 'transaction_timeout' OR current_setting('server_version_num')::integer >= 170000`,
+    values: [Object.keys(settings), Object.values(settings)],
+  };
 }
 
 /** The part of a connection that is kept alive. */

@@ -28,9 +28,9 @@ afterAll(() => server.stop());
 const program = (store: string, work: string): string => `
   const { openConnection } = await import("${SRC}/store/postgres/open-connection.ts");
   const { parsePostgresAddress } = await import("${SRC}/config/postgres-address.ts");
-  const { sessionTimes, writerSettings } = await import("${SRC}/store/postgres/session-settings.ts");
+  const { sessionTimes, livingSettings, WRITER_SETTINGS } = await import("${SRC}/store/postgres/session-settings.ts");
   const address = parsePostgresAddress(${JSON.stringify(store)}, "/");
-  const settings = writerSettings(sessionTimes(address.sessionTimeoutMs));
+  const settings = { ...WRITER_SETTINGS, ...livingSettings(sessionTimes(address.sessionTimeoutMs)) };
   const connection = await openConnection({ address, purpose: "writer", settings });
   await connection.query({ text: "SELECT pg_advisory_lock(7)" });
   ${work}
