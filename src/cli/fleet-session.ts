@@ -24,6 +24,7 @@ export async function openFleet(options: LaunchOptions, plan: LaunchPlan, addres
     );
   let drained: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
+    for (const { store } of launched.fleet.parts) store.readHere();
     last = await shown(); // its stores are others' afterwards
     await launched.drain();
   };

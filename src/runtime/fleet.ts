@@ -10,7 +10,6 @@ import type { FleetProcess, FleetView } from "../store/postgres/fleet-view.ts";
 import { KnownStore } from "../store/postgres/known-store.ts";
 import { Membership } from "../store/postgres/membership.ts";
 import { SHARDS } from "../store/postgres/ownership.ts";
-import { openShards } from "../store/postgres/postgres-store.ts";
 import { sessionTimes } from "../store/postgres/session-settings.ts";
 import type { Recovered } from "../store/store.ts";
 import { aimOf, chooseToGive, chooseToJoin, fairShare, neededBefore } from "./fair-share.ts";
@@ -21,7 +20,7 @@ import type { FleetOptions, Part } from "./fleet-options.ts";
 import { Giving } from "./giving.ts";
 import { SALT_LENGTH } from "./launch.ts";
 import { hearSilent, sayHello } from "./hello.ts";
-import { makePart } from "./make-part.ts";
+import { makePart, openHeld } from "./make-part.ts";
 import { OrdersMeanwhile } from "./orders-meanwhile.ts";
 import { QuickLosses } from "./quick-losses.ts";
 import { SharedKeys } from "./shared-keys.ts";
@@ -167,22 +166,23 @@ export class Fleet {
     this.#giving.want([]);
     await this.#membership?.drains();
     await this.settled();
-    await Promise.all([...this.#parts].map((part) => this.#end(part)));
+    await this.#endAll();
     await this.#membership?.notify();
   }
 
   /** Ends the work: the others take over at once. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#isDraining = true;
     this.#giving.want([]);
     this.#wake.abort();
+    await this.#membership?.drains().catch(() => undefined);
+    const ended = this.#endAll(); // without waiting for a store that is just being opened
     await this.#loop;
     await this.settled();
     const membership = this.#membership;
-    this.#membership = undefined;
-    this.#leaving = membership;
-    await membership?.drains().catch(() => undefined);
-    await Promise.all([...this.#parts].map((part) => this.#end(part)));
+    [this.#membership, this.#leaving] = [undefined, membership];
+    await Promise.all([ended, this.#endAll()]);
     await membership?.notify().catch(() => undefined); // they look anyway
     this.#leaving = undefined;
     await membership?.close();
@@ -251,7 +251,7 @@ export class Fleet {
     this.#membership = undefined;
     this.#giving.want([]);
     await membership?.close();
-    await Promise.all([...this.#parts].map((part) => this.#end(part)));
+    await this.#endAll();
   }
 
   async #lookAndTell(): Promise<Recovered | undefined> {
@@ -277,13 +277,15 @@ export class Fleet {
     const takers = this.#takers.among(processes, free.length, membership.number, now);
     for (const number of this.#takers.toAsk(now)) sayHello(membership, processes, number, () => this.#takers.answered(number));
     const working = takers.filter(({ draining }) => !draining);
+    const isSharingOut = free.length > 0 || this.#settling.isOver;
+    const uneven = isSharingOut ? await membership.unevenShards(working.map(({ number }) => number)) : [];
     const { take, excess, foreign } = aimOf({
       share: fairShare(takers, membership.number, SHARDS),
       before: neededBefore(takers, membership.number, SHARDS),
-      owned: [...this.#parts].flatMap(({ shards }) => shards),
+      owned: [...this.#parts].flatMap(({ shards }) => shards), // now: a part may have ended since the look
       free,
       fewest: Math.min(...working.map(({ shards }) => shards.length)),
-      uneven: free.length > 0 || this.#settling.isOver ? await membership.unevenShards(working.map(({ number }) => number)) : [],
+      uneven,
     });
     if (take.length > 0 && !this.#isDraining) return this.#losses.mayOpen ? this.#take(membership, take) : undefined;
     if (this.#ending.size > 0 || !this.#settling.isOver) return undefined;
@@ -322,22 +324,14 @@ export class Fleet {
   }
 
   async #open(membership: Membership, shards: readonly number[]): Promise<Recovered | undefined> {
-    const { planned, options, wall, address, specialists, onPart } = this.#with;
-    const { clock, random } = options;
+    const { options, specialists, onPart } = this.#with;
+    const { clock } = options;
     let lost: Fatal | undefined;
     let part: Part | undefined;
     await this.orders.begin(membership);
     const openedAt = clock.monotonic();
-    const held = await openShards({
-      address,
+    const held = await openHeld(this.#with, membership, {
       shards,
-      process: membership.number,
-      clock,
-      wall,
-      random,
-      zone: () => planned.config.guardian.zone,
-      lateLandingMs: planned.profile.timing.lateLandingMs,
-      readsBeside: true,
       onLost: (error) => {
         lost = error;
         this.#losses.lost(openedAt, error);
@@ -373,6 +367,10 @@ export class Fleet {
     } finally {
       this.#beginning = undefined;
     }
+  }
+
+  async #endAll(): Promise<void> {
+    await Promise.all([...this.#parts].map((part) => this.#end(part)));
   }
 
   /** Ends the work on a part and frees its shards. */

@@ -159,6 +159,7 @@ const AT_ONCE: { readonly [name in AtOnce]: true } = {
   nextLastTry: true,
   nextDue: true,
   parkEvent: true,
+  readHere: true,
   requireCurrent: true,
   retryEvent: true,
   endHold: true,

@@ -43,6 +43,8 @@ export interface Store
     NetworkStateStore {
   /** The reads for people, beside the process's work where that is possible; the store's own block it. */
   readonly reads: PeopleReads;
+  /** From now on the process does them itself: at its end nobody waits for a thread to begin. */
+  readHere(): void;
   /**
    * At the start, before any admission: work that a crash interrupted becomes in doubt, counted, or ready again. In a restored store the
    * shared account is frozen for each of these currencies, because what was spent since the copy is unknown.

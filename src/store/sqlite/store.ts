@@ -41,7 +41,7 @@ interface Parts {
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const core = openFoundation(options);
   const { db, path, readPath, rows, present, quota, commits, dues, foldNow, guardian, restored, spending, log, debts } = core;
-  const { here, reads, reader } = createReads(core, options);
+  const { here, reads, reader, readHere } = createReads(core, options);
   const { changes, writer, inbox, deliveries } = createParts(core);
   const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
   const { pruneDeliveries: _p, forgetDeliveries: _f, ...deliveryStore } = deliveries;
@@ -64,6 +64,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   return {
     ...here,
     reads,
+    readHere,
     ...inboxStore,
     ...deliveryStore,
     ...createRuns(db, { present, commits, log, intents, words: createSpokenWords(db, present), insertEvent, guardian, restored }),
@@ -82,19 +83,21 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 /** The reads of the process itself, and those for people: beside its work if the store has a file that others can read. */
 function createReads({ db, readPath, commits, present, foldNow }: Foundation, { clock, readsBeside = false }: SqliteStoreOptions) {
   const table = createReadTable(db);
-  const readHere: Read = async (name, given) => {
+  const read: Read = async (name, given) => {
     foldNow();
     return readIn(table, name, given);
   };
-  const here = createPeopleReads(readHere, present);
-  if (!readsBeside || readPath === undefined) return { here, reads: here, reader: undefined };
+  const here = createPeopleReads(read, present);
+  if (!readsBeside || readPath === undefined) return { here, reads: here, reader: undefined, readHere: () => undefined };
   const reader = new Reader({ path: readPath, clock });
+  let isBeside = true;
   const readBeside: Read = async (name, given) => {
+    if (!isBeside) return read(name, given);
     foldNow();
     if (!commits.lost) await commits.committed(); // another connection sees nothing earlier
     return reader.read(name, given);
   };
-  return { here, reads: createPeopleReads(readBeside, present), reader };
+  return { here, reads: createPeopleReads(readBeside, present), reader, readHere: () => void (isBeside = false) };
 }
 
 function createParts({
