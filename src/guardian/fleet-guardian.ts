@@ -259,8 +259,8 @@ async function perform(launched: LaunchedFleet, request: JsonObject): Promise<un
 
 /** The answer to `retinue fleet`. */
 async function heardOf({ fleet, runtime }: LaunchedFleet): Promise<Omit<Heard, "answers">> {
-  const { store, clock } = runtime.parts;
-  const { events, oldestEventAt } = await store.reads.backlog();
+  const { clock } = runtime.parts;
+  const { events, oldestEventAt } = await runtime.backlogNow();
   return {
     aheadOfServerMs: fleet.aheadOfServerMs,
     definitions: runtime.digest,

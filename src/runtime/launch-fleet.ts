@@ -256,6 +256,11 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     await this.#with.fleet.stop();
   }
 
+  /** Read by the process itself: whoever asks if it works does not wait for a thread to begin. */
+  async backlogNow(): Promise<Backlog> {
+    return addedUp(await Promise.all(this.#with.fleet.parts.map(({ store }) => store.backlog())));
+  }
+
   /** Of its definitions. */
   get digest(): string {
     return (this.#digest ??= definitionsDigest(this.#with.specialists.values()));

@@ -28,9 +28,9 @@ test("commands on any machine see all specialists, and an order reaches each", {
 
   const halted = await lab.ask("halt", "--reason", "enough");
   expect(halted.code).toBe(0);
-  const post = await lab.news("two");
   const log = JSON.parse((await lab.ask("log", "--json")).stdout);
   expect(log.entries.length, JSON.stringify(log).slice(0, 300)).toBe(8);
+  const post = await lab.news("two");
   const [entry] = log.entries;
   expect((await lab.ask("why", entry.id)).stdout).toContain("s");
   const names = (await fleet()).processes.map(({ name }: { name: string }) => name);

@@ -1,8 +1,8 @@
 /** Stops of a fleet whose shards move: a halt holds for stores that are being opened, lists what those write that end, and its end is one. */
-import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { inProcess } from "../harness/cli.ts";
 import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
+import { holdOpenings } from "../harness/held-openings.ts";
 import { openGate } from "../harness/gated-network.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 
@@ -20,20 +20,8 @@ async function open(context: TestContext, specialists: number) {
     query,
     /** Gives an order in the folder of a process, whose socket takes it. */
     order: (root: string, ...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: root }),
-    /** Holds up every store that is being opened. Returns the end of that. */
-    async holdOpenings(table = "placement"): Promise<() => Promise<void>> {
-      const client = new Client({ connectionString: store });
-      await client.connect();
-      await client.query(`BEGIN; LOCK TABLE retinue.${table} IN ACCESS EXCLUSIVE MODE`);
-      return async () => {
-        await client.query("COMMIT");
-        await client.end();
-      };
-    },
-    async openingWaits(table = "placement"): Promise<void> {
-      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${table}%' AND datname = current_database()`;
-      await expect.poll(() => query(waiting), { timeout: 15_000 }).not.toEqual([]);
-    },
+    /** Holds up every store that is being opened. */
+    hold: (table?: string) => holdOpenings(store, table),
     shares: async (counts: readonly number[]): Promise<void> => {
       const seen = async (): Promise<readonly number[]> =>
         JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map(({ shards }: { shards: number }) => shards);
@@ -54,17 +42,17 @@ async function heldByHalt(lab: FleetLab): Promise<number> {
 }
 
 test("a halt that is given while a process opens shards holds for these, and its end too", { timeout: 120_000 }, async (context) => {
-  const { lab, order, holdOpenings, openingWaits, shares } = await open(context, 12);
+  const { lab, order, hold, shares } = await open(context, 12);
   const [one, two] = [lab.run(), lab.run()];
   await shares([512, 512]);
   await lab.answered(await lab.news("one"), 30_000);
-  const release = await holdOpenings();
+  const held = await hold();
   two.kill("SIGTERM");
   await two.ended;
-  await openingWaits();
+  await held.waits();
   const halted = await order(one.root, "halt", "--reason", "stop now");
   expect([halted.code, halted.stdout]).toEqual([0, expect.stringContaining("halted: no specialist writes")]);
-  await release();
+  await held.release();
   await shares([1_024]);
   const late = await lab.news("after the halt");
   // Each has come to it: it is held, or has answered.
@@ -107,15 +95,15 @@ test(
   "the stop of one specialist ends also in a store that has read it and is still being opened",
   { timeout: 120_000 },
   async (context) => {
-    const { lab, query, holdOpenings, openingWaits, shares } = await open(context, 4);
+    const { lab, query, hold, shares } = await open(context, 4);
     lab.run();
     await shares([1_024]);
     for (const handle of ["s0", "s1", "s2", "s3"]) expect(await lab.ask("halt", handle)).toMatchObject({ code: 0 });
-    const release = await holdOpenings("webhook_health");
+    const held = await hold("webhook_health");
     lab.run();
-    await openingWaits("webhook_health");
+    await held.waits();
     for (const handle of ["s0", "s1", "s2", "s3"]) expect(await lab.ask("halt", handle, "--lift")).toMatchObject({ code: 0 });
-    await release();
+    await held.release();
     const { halts } = JSON.parse((await lab.ask("status", "--json")).stdout) as { readonly halts: [] };
     expect([halts, await query("SELECT * FROM retinue.stop")]).toEqual([[], []]);
   },

@@ -1,6 +1,7 @@
 /** A process of a fleet: what it takes, gives and takes over, by real processes on one server. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fleetLab } from "../harness/fleet-lab.ts";
+import { holdOpenings } from "../harness/held-openings.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 
 let server: PostgresServer;
@@ -50,4 +51,36 @@ test("two processes share the specialists, and each takes over what the other le
   third.kill("SIGTERM");
   expect((await third.ended).code).toBe(0);
   expect(lab.doubled()).toEqual([]);
+});
+
+test("a process that is stopped while it opens a store gives its others at once", { timeout: 120_000 }, async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 12 });
+  /** Shards by the number of their process. */
+  const shards = async (): Promise<unknown> => {
+    const rows = await server.run(
+      `SELECT application_name AS name, count(*) AS n FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE locktype = 'advisory' AND objsubid = 2 AND application_name LIKE 'retinue writer %' GROUP BY 1`,
+      new URL(store).pathname.slice(1),
+    );
+    return Object.fromEntries(rows.map(({ name, n }) => [Number(String(name).split(" ").at(-1)), Number(n)]));
+  };
+  const [first, second] = [lab.run(), lab.run()];
+  await expect.poll(shards, { timeout: 30_000 }).toEqual({ 1: 512, 2: 512 });
+  await lab.answered(await lab.news("one"));
+  const held = await holdOpenings(store, "webhook_health");
+  second.kill("SIGKILL");
+  await second.ended;
+  await held.waits(); // the first has them, and opens them
+  const third = lab.run();
+  await expect.poll(async () => (await lab.ask("fleet", "--json")).stdout, { timeout: 30_000 }).toContain(`:${third.pid}"`);
+  first.kill("SIGTERM");
+  await expect.poll(shards, { timeout: 20_000 }).toEqual(expect.objectContaining({ 3: 512 }));
+  await held.release();
+  expect((await first.ended).code).toBe(0);
+  await expect.poll(shards, { timeout: 30_000 }).toEqual({ 3: 1_024 });
+  await lab.answered(await lab.news("two"), 30_000);
+  expect(lab.doubled()).toEqual([]);
+  third.kill("SIGTERM");
+  await third.ended;
 });
