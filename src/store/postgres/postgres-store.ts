@@ -90,6 +90,7 @@ export async function openShards(options: PostgresStoreOptions): Promise<HeldSto
     const [shards] = await Promise.all([takeShards(connection, { schema, wanted, times }), knownVersion(connection, schema)]);
     if (shards.length === 0) {
       await connection.close();
+      options.writers?.prepare();
       return undefined;
     }
     const [, before] = await Promise.all([noteLosers(connection, schema, shards), groupsOf(connection, schema, shards)]);
@@ -98,12 +99,12 @@ export async function openShards(options: PostgresStoreOptions): Promise<HeldSto
     const [group] = left.length === 0 ? before : await groupsOf(connection, schema, shards);
     if (group === undefined) throw new Retryable("store_in_use", "a shard has changed hands meanwhile");
     const lostBy = [...new Set(before.flatMap((one) => one.lostBy))];
-    return { ...(await openHolder({ connection, group, options, times })), lostBy };
+    const holder = await openHolder({ connection, group, options, times });
+    options.writers?.prepare(); // not after a failure: the next try would wait for it
+    return { ...holder, lostBy };
   } catch (error) {
     await connection.close();
     throw error;
-  } finally {
-    options.writers?.prepare();
   }
 }
 
