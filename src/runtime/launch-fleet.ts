@@ -18,7 +18,7 @@ import type { Membership } from "../store/postgres/membership.ts";
 import { claimNetwork, haltsOf, useOf } from "../store/postgres/server-use.ts";
 import { sessionTimes } from "../store/postgres/session-settings.ts";
 import { ServerTime } from "../store/postgres/server-time.ts";
-import type { Backlog } from "../store/overview.ts";
+import type { Backlog, OverviewStore } from "../store/overview.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { Receiver } from "../webhooks/receiver/http.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
@@ -214,7 +214,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
         networkState: async () => this.#joined().networkState(),
         saveNetworkState: async (change, now) => this.#joined().saveNetworkState(change, now),
         reads: {
-          backlog: async () => addedUp(await Promise.all(fleet.parts.map(({ store }) => store.reads.backlog()))),
+          backlog: () => backlogOf(fleet.parts.map(({ store }) => store.reads)),
           eventOf: async (intent) => {
             for (const { store } of fleet.parts) {
               const found = await store.reads.eventOf(intent);
@@ -257,8 +257,8 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   }
 
   /** Read by the process itself: whoever asks if it works does not wait for a thread to begin. */
-  async backlogNow(): Promise<Backlog> {
-    return addedUp(await Promise.all(this.#with.fleet.parts.map(({ store }) => store.backlog())));
+  backlogNow(): Promise<Backlog> {
+    return backlogOf(this.#with.fleet.parts.map(({ store }) => store));
   }
 
   /** Of its definitions. */
@@ -339,7 +339,8 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   }
 }
 
-function addedUp(all: readonly Backlog[]): Backlog {
+async function backlogOf(stores: readonly Pick<OverviewStore, "backlog">[]): Promise<Backlog> {
+  const all = await Promise.all(stores.map((store) => store.backlog()));
   const oldest = (times: readonly (number | undefined)[]): number | undefined => {
     const known = times.filter((time) => time !== undefined);
     return known.length === 0 ? undefined : Math.min(...known);

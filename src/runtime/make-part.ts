@@ -1,7 +1,7 @@
 /** Makes a part of a fleet's process: a store that it holds, with a runtime of the store's specialists. Nothing begins yet. */
+import type { Fatal } from "../core/errors.ts";
 import { UnderWay } from "../core/under-way.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { Fatal } from "../core/errors.ts";
 import type { Membership } from "../store/postgres/membership.ts";
 import { openShards, type HeldStore } from "../store/postgres/postgres-store.ts";
 import type { FleetOptions, Part } from "./fleet-options.ts";
