@@ -338,6 +338,7 @@ export class Fleet {
         if (part === undefined) return;
         part.runtime.storeLost(error);
         void this.#end(part);
+        if (this.parts.length === 0) this.#log.failed(error, true); // the next look may come when the server is back
       },
     });
     if (held === undefined) return undefined;

@@ -110,6 +110,22 @@ test("a drained process stays so when it loses its session, and what it had is a
   await lab.answered(await lab.news("two"));
 });
 
+test("a process whose sessions all end tells that nothing is sent, also where the server is there at once", async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 2 });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"), 30_000);
+  await server.run(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+      ORDER BY application_name <> 'retinue process'`,
+    databaseOf(store),
+  );
+  await one.saying(({ message }) => message === "the store can be used again");
+  const told = one.said.flatMap(({ message }) => (typeof message === "string" && message.includes("be used again") ? [message] : []));
+  expect(told).toEqual(["nothing is sent until the store can be used again", "the store can be used again"]);
+  await lab.answered(await lab.news("two"), 30_000);
+});
+
 test(
   "a specialist whose key becomes another's in another shard runs no longer, until it has its own",
   { timeout: 120_000 },
