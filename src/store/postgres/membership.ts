@@ -106,6 +106,7 @@ export class Membership {
     if (handles !== undefined) {
       const opened = openConnection({ address, purpose: "process", settings: PRESENCE_SETTINGS });
       presence = await entered(opened, { address, known, newSalt, isVisitor: false });
+      presence.requireAnswers(sessionTimes(address.sessionTimeoutMs).answerMs);
       try {
         await options.admit?.(presence);
         number = await bePresent(presence, {

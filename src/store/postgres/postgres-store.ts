@@ -86,6 +86,7 @@ export async function openShards(options: PostgresStoreOptions): Promise<HeldSto
   const { schema } = address;
   requireLocalFolder(address);
   const connection = await (options.writers?.take() ?? openWriter(options));
+  connection.requireAnswers(times.answerMs); // a server that is gone would hold up the next try for a quarter of an hour
   try {
     const [shards] = await Promise.all([takeShards(connection, { schema, wanted, times }), knownVersion(connection, schema)]);
     if (shards.length === 0) {

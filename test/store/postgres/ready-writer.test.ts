@@ -76,6 +76,22 @@ test("a session that ended while it was ready is not given", async () => {
   await writers.close();
 });
 
+test("an opening bounds its wait for the server before its first statement", async () => {
+  const { address } = await newDatabase();
+  const order: string[] = [];
+  const silent: PostgresConnection = {
+    requireAnswers: (withinMs) => void order.push(`answers within ${withinMs} ms`),
+    query: () => (order.push("statement"), Promise.reject(new Error("the server has not answered"))),
+    close: () => Promise.resolve(void order.push("closed")),
+    onLost: () => undefined,
+    onNotice: () => undefined,
+    statements: 0,
+  };
+  const opening = openShards({ address, writers: new ReadyWriter(() => Promise.resolve(silent)), clock, random: seededRandom(1) });
+  await expect(opening).rejects.toThrow("has not answered");
+  expect([order[0], order[1], order.at(-1)]).toEqual(["answers within 16000 ms", "statement", "closed"]);
+});
+
 test("a session that was being opened when the process ended is closed", async () => {
   const { address, sessions } = await newDatabase();
   const opening = Promise.withResolvers<PostgresConnection>();
