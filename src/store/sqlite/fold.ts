@@ -29,6 +29,11 @@ export interface Folding {
   atCommit(now: number): void;
   /** Writes all changes, inside a transaction the caller owns. */
   readonly fold: () => void;
+  /**
+   * The same as the store closes: from then on each commit folds. Whoever opens it next may begin above the mark, and would take what is
+   * stored meanwhile for done.
+   */
+  readonly foldToEnd: () => void;
   /** Called when the quota's cells contain every fact so far. */
   countedAll(): void;
 }
@@ -50,6 +55,7 @@ export function createFolding(db: DatabaseSync, { present, countedKeys, flushQuo
   const { touched } = present;
   let folded = present.last;
   let foldedAt = 0;
+  let isEnding = false;
 
   const writeEvent = (event: LiveEvent): void => {
     if (!present.events.has(event.seq)) return void drop.run(OPEN.event, event.seq); // done
@@ -96,11 +102,16 @@ export function createFolding(db: DatabaseSync, { present, countedKeys, flushQuo
     atCommit(now) {
       if (touched.settled.size >= SETTLED_AT_ONCE) writeSettled();
       const facts = present.last - folded;
-      if (facts === 0 || (facts < FOLD_FACTS && countedKeys() < FOLD_KEYS && now - foldedAt < FOLD_MS)) return;
+      const isDue = isEnding || facts >= FOLD_FACTS || countedKeys() >= FOLD_KEYS || now - foldedAt >= FOLD_MS;
+      if (facts === 0 || !isDue) return;
       foldedAt = now;
       fold();
     },
     fold,
+    foldToEnd() {
+      isEnding = true;
+      fold();
+    },
     countedAll: () => void quotaMark.run(present.last),
   };
 }

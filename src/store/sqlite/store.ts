@@ -225,7 +225,7 @@ function createLife(
       try {
         if (commits.lost) return;
         inbox.endUnbegun(unrecovered, clock.now());
-        commits.add(folding.fold);
+        commits.add(folding.foldToEnd);
         if (rollsUpAtEnd) commits.add(rolling.rollAll); // the next store may have other rows beside them
         await commits.synced(); // queued writes come first
       } finally {

@@ -101,6 +101,32 @@ describe("stores of some shards", () => {
     ).toEqual(all("p1"));
   });
 
+  test("an event that is stored while its store closes waits in the next one", async (context) => {
+    const here = await lab(context);
+    const specialist = asHandle("scout");
+    const { store } = await here.open([hashedShard(specialist)]);
+    let isClosed = false;
+    const closing = store.close().then(() => (isClosed = true));
+    const puts: Promise<string | undefined>[] = [];
+    for (let i = 0; !isClosed; i++) {
+      const { events } = arrival(specialist, `p${i}`);
+      const put = store.putEvents({ events: events.map((event) => ({ ...event, via: "webhook" })) }, clock.now()); // acknowledged once it is stored
+      puts.push(
+        put.then(
+          () => events[0]?.id,
+          () => undefined,
+        ),
+      );
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    await closing;
+    const stored = (await Promise.all(puts)).filter((id) => id !== undefined);
+    expect(stored).not.toEqual([]);
+    const next = await here.open([hashedShard(specialist)]);
+    const claimed = new Set<string>(next.store.claimEvents(specialist, clock.now(), puts.length).map(({ id }) => id));
+    expect(stored.filter((id) => !claimed.has(id))).toEqual([]);
+  });
+
   test("a shard that somebody has is not taken, and what is free is", async (context) => {
     const here = await lab(context);
     const one = await here.open(HALVES[0]);
