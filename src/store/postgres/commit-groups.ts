@@ -58,7 +58,6 @@ export class CommitGroups {
     this.#fail = fail;
     this.#heard = new Heard(options.wall);
     options.connection.onLost((error) => this.#lose(error));
-    options.connection.requireAnswers(options.times.answerMs);
     this.#stayAlive();
   }
 

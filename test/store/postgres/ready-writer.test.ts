@@ -81,7 +81,10 @@ test("an opening bounds its wait for the server before its first statement", asy
   const order: string[] = [];
   const silent: PostgresConnection = {
     requireAnswers: (withinMs) => void order.push(`answers within ${withinMs} ms`),
-    query: () => (order.push("statement"), Promise.reject(new Error("the server has not answered"))),
+    query() {
+      order.push("statement");
+      return Promise.reject(new Error("the server has not answered"));
+    },
     close: () => Promise.resolve(void order.push("closed")),
     onLost: () => undefined,
     onNotice: () => undefined,
