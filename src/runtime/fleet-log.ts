@@ -77,7 +77,12 @@ export class FleetLog {
     if (known === undefined || (isAll && !known.isAll))
       this.#log.error(`${isAll ? "nothing" : "for some specialists nothing"} is sent until the store can be used again`, { message, hint });
     else if (isMistake && !known.isMistake) this.#log.error("the store cannot be used until somebody acts", { message, hint });
-    this.#trouble = { message, isAll, isMistake: isMistake || known?.isMistake === true, since: known?.since ?? this.#clock.monotonic() };
+    this.#trouble = {
+      message,
+      isAll: isAll || known?.isAll === true, // said once, though stores are opened and lost again meanwhile
+      isMistake: isMistake || known?.isMistake === true,
+      since: known?.since ?? this.#clock.monotonic(),
+    };
   }
 
   /** The server has answered: it can be used, unless stores are lost as soon as they are opened. */

@@ -338,7 +338,8 @@ export class Fleet {
         if (part === undefined) return;
         part.runtime.storeLost(error);
         void this.#end(part);
-        if (this.parts.length === 0) this.#log.failed(error, true); // the next look may come when the server is back
+        // Told here, since the next look may come when the server is back; of one loss after another, the looks tell.
+        if (this.parts.length === 0 && this.#losses.isFirst) this.#log.failed(error, true);
       },
     });
     if (held === undefined) return undefined;

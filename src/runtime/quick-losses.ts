@@ -14,6 +14,7 @@ export class QuickLosses {
   #lostAt = Number.NEGATIVE_INFINITY;
   #until = Number.NEGATIVE_INFINITY;
   #inARow = 0;
+  #isFirst = true;
   #reason: Fatal | undefined;
 
   constructor(clock: Pick<Clock, "monotonic">) {
@@ -24,11 +25,17 @@ export class QuickLosses {
   lost(openedAt: number, reason: Fatal): void {
     const now = this.#clock.monotonic();
     if (openedAt < this.#lostAt) return;
+    this.#isFirst = openedAt - this.#lostAt >= USABLE_AFTER_MS;
     this.#inARow = now - openedAt < USABLE_AFTER_MS ? this.#inARow + 1 : 0;
     this.#lostAt = now;
     if (this.#inARow < 2) return;
     this.#until = now + backoffMs(PAUSE, this.#inARow - 1);
     this.#reason = reason;
+  }
+
+  /** False if the store of the last loss was opened soon after another loss. */
+  get isFirst(): boolean {
+    return this.#isFirst;
   }
 
   /** False during a pause. */

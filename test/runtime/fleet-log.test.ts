@@ -53,6 +53,16 @@ test("a store that cannot be used, and that can be used again, is one line each"
   expect(fleet.trouble).toBeUndefined();
 });
 
+test("that nothing is sent is told once, though stores are opened and lost again meanwhile", () => {
+  const { fleet, told } = lab();
+  const error = new Error("the disk is full");
+  for (const isAll of [false, true, false, true]) fleet.failed(error, isAll);
+  expect(told()).toEqual([
+    "error: for some specialists nothing is sent until the store can be used again",
+    "error: nothing is sent until the store can be used again",
+  ]);
+});
+
 test("a reason that somebody must remove is told also where another came first, once", () => {
   const { fleet, told } = lab();
   fleet.failed(new Error("the connection ended"), true);

@@ -52,3 +52,21 @@ test("the reason is shown until a store has lived for long enough", async () => 
   await clock.advance(SECOND);
   expect(losses.reason).toBeUndefined();
 });
+
+test("a loss is a first one until a store is lost that was opened soon after it, and again later", async () => {
+  const { clock, losses, lose } = lab();
+  const first: boolean[] = [];
+  for (const [apartMs, livedMs] of [
+    [0, 11 * SECOND],
+    [0, 100],
+    [0, 11 * SECOND],
+    [11 * SECOND, 100],
+  ] as const) {
+    await clock.advance(apartMs);
+    await lose(livedMs);
+    first.push(losses.isFirst);
+    losses.lost(clock.monotonic() - SECOND, new Fatal("store_lost", "together with it"));
+    first.push(losses.isFirst);
+  }
+  expect(first).toEqual([true, true, false, false, false, false, true, true]);
+});
