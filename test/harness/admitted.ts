@@ -1,4 +1,5 @@
 /** Requests of `scout` through a store's admission, as the gateway asks for them. */
+import type { Clock } from "../../src/core/clock.ts";
 import { asKeyId } from "../../src/core/ids.ts";
 import { credits, DAY, SECOND } from "../../src/core/units.ts";
 import { decide as decideAdmission } from "../../src/limits/decide.ts";
@@ -10,13 +11,17 @@ import { SCOUT, type Desk } from "./guardian-over-store.ts";
 
 export const KEY = asKeyId("k1");
 
+interface Timed {
+  readonly clock: Pick<Clock, "now">;
+}
+
 /** A key of a hundred requests an hour. */
 export async function withKey({ clock, store, on }: Desk): Promise<void> {
   await on(store.registerKey(SCOUT, KEY, { limits: { perHour: 100, perDay: 1_000 }, floors: DEFAULT_FLOORS }, clock.now()));
 }
 
 /** The admission of an intent for five credits, of which the specialist and the Guardian have ten each a day; or of a read. */
-export function wanted({ clock }: Desk, intent?: Intent): Admit {
+export function wanted({ clock }: Timed, intent?: Intent): Admit {
   const now = clock.now();
   const money = credits(10);
   const shared = { specialist: SCOUT, key: KEY } as const;
@@ -52,7 +57,7 @@ export function admit(desk: Desk, intent?: Intent, over: Partial<Admit> = {}): P
 }
 
 /** The end of an admitted request, answered now. */
-export function endOf({ clock }: Desk, admission: Admission, over: Partial<Completion> = {}): Completion {
+export function endOf({ clock }: Timed, admission: Admission, over: Partial<Completion> = {}): Completion {
   if (admission.kind !== "admitted") throw new Error(`expected it to be admitted, got ${admission.kind}`);
   const { attempt } = admission;
   const { seq, lane, cost, startedAt: admittedAt, deadlineAt } = attempt;

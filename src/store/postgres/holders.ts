@@ -92,7 +92,12 @@ export async function newHolder(connection: PostgresConnection, schema: string):
   return Number(row?.["number"]);
 }
 
-/** Adds a holder of shards whose locks this connection has, in one round trip. It goes on at the mark of a lost one. */
+/** Of several last holders, the one by whose clock quotas age last: requests that count by the clock of another are not freed early. */
+const CLOCK_OF_LAST = `INSERT INTO @.ledger_time (holder, seen_at, lag_ms, unconfirmed_ms, unsure_from, network_ms)
+  SELECT $1, seen_at, lag_ms, unconfirmed_ms, unsure_from, network_ms FROM @.ledger_time WHERE holder = ANY($2::bigint[])
+    ORDER BY seen_at - lag_ms LIMIT 1`;
+
+/** Adds a holder of shards whose locks this connection has, in one round trip. It goes on by the clock of the last, and at the mark of a lost one. */
 export async function registerHolder(
   connection: PostgresConnection,
   { schema, group, holder, process, now, numbers }: NewHolder,
@@ -113,6 +118,7 @@ export async function registerHolder(
     q("BEGIN"),
     q("INSERT INTO @.holder (number, process, backend, opened_at) VALUES ($1, $2, pg_backend_pid(), $3)", [holder, process, now]),
     ...begun.map(([text, values]) => q(text, values)),
+    q(CLOCK_OF_LAST, [holder, group.holders]),
     q(ENDED_ACCOUNTS, [now]),
     q("UPDATE @.shard SET holder = $1, since = $2 WHERE shard = ANY($3::int[])", [holder, now, group.shards]),
     q("COMMIT"),

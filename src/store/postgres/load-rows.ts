@@ -116,8 +116,6 @@ function statementFor(shape: TableShape, { schema, group, holder }: Loading, aft
   if (place === "all") return { text };
   if (place === "holder") {
     if (holder === undefined) return { text: `${text} ORDER BY holder DESC LIMIT 1` };
-    if (name === "ledger_time")
-      return { text: `${text} WHERE holder = ANY($1::bigint[]) ORDER BY seen_at DESC LIMIT 1`, values: [group.holders] };
     return { text: `${text} WHERE holder = $1`, values: [holder] };
   }
   const lowest = SHARED.has(name) || (holder === undefined && name !== "spend_row") ? NO_SHARD : 0;
