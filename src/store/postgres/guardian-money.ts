@@ -6,8 +6,17 @@
 import { sleep, type Clock, type Timer } from "../../core/clock.ts";
 import { Fatal } from "../../core/errors.ts";
 import type { Micros, Money } from "../../core/units.ts";
-import { GUARDIAN, newAccount, SPEND_WINDOWS, spentIn, type Account, type Cap, type SpendRow } from "../../limits/spending.ts";
-import type { OwnMoney, SharedMoney } from "../sqlite/shared-money.ts";
+import {
+  GUARDIAN,
+  newAccount,
+  SPEND_WINDOWS,
+  spentIn,
+  type Account,
+  type Cap,
+  type SpendRow,
+  type SpendWindow,
+} from "../../limits/spending.ts";
+import type { EndedHold, OwnMoney, SharedMoney } from "../sqlite/shared-money.ts";
 import { inSchema } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { asOid, SHARD_LOCKS } from "./ownership.ts";
@@ -34,6 +43,8 @@ const AGAIN_MS = 1_000;
 
 interface Purse {
   granted: Micros;
+  /** A part that is given back here and not yet on the server, which counts it as granted until then. */
+  owed: Micros;
   /** Amounts that are about to be held. */
   claimed: Micros;
   caps: readonly Cap[];
@@ -89,6 +100,7 @@ export class GuardianMoney implements SharedMoney {
     this.#requireOpen();
     const purse = this.#purseOf(money.currency);
     purse.caps = mine;
+    this.#payOwedLater(money.currency, purse);
     while (this.#leftOf(money.currency, purse) - purse.claimed < money.micros) {
       if (purse.asking !== undefined) {
         await purse.asking;
@@ -110,6 +122,22 @@ export class GuardianMoney implements SharedMoney {
     };
   }
 
+  /**
+   * What comes back in a window that has passed is everybody's: the others may have been granted it since. A cost above its hold is as much
+   * that the others have too much.
+   */
+  ended({ currency, released, posted, overrun, passed }: EndedHold): void {
+    const purse = this.#purseOf(currency);
+    const isCapped = (window: SpendWindow): boolean => purse.caps.some((cap) => cap.window === window);
+    if (released > posted && passed.some((window) => purse.caps.length === 0 || isCapped(window))) {
+      purse.granted -= released - posted;
+      purse.owed += released - posted;
+    }
+    if (purse.caps.length === 0) return; // nothing is asked of the server for money without a cap
+    this.#payOwedLater(currency, purse);
+    if (overrun > 0) this.#notify(currency).catch(() => undefined); // the others spend what they were granted: the cost is in no cap yet
+  }
+
   /** Hears from now on if others need what this holder has: also what comes back of holds that a lost one made. */
   async listen(): Promise<void> {
     await this.#connect();
@@ -125,7 +153,7 @@ export class GuardianMoney implements SharedMoney {
   #purseOf(currency: string): Purse {
     const known = this.#purses.get(currency);
     if (known !== undefined) return known;
-    const made: Purse = { granted: 0, claimed: 0, caps: [], rows: newAccount(GUARDIAN, currency), asking: undefined };
+    const made: Purse = { granted: 0, owed: 0, claimed: 0, caps: [], rows: newAccount(GUARDIAN, currency), asking: undefined };
     this.#purses.set(currency, made);
     return made;
   }
@@ -193,19 +221,35 @@ export class GuardianMoney implements SharedMoney {
    */
   async #giveBack(currency: string): Promise<void> {
     const purse = this.#purseOf(currency);
-    const left = Math.floor(this.#leftOf(currency, purse) - purse.claimed);
-    if (left <= 0) return;
+    const left = Math.max(0, Math.floor(this.#leftOf(currency, purse) - purse.claimed));
     purse.granted -= left;
-    await this.#stored();
-    const { schema, holder } = this.#options;
-    await this.#inTurn(async () => {
-      const connection = await this.#connect();
-      await connection.query({
-        text: `INSERT INTO ${schema}.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
-          ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
-        values: [holder, currency, -left],
+    purse.owed += left;
+    await this.#payOwed(currency, purse);
+  }
+
+  async #payOwed(currency: string, purse: Purse): Promise<void> {
+    const { owed } = purse;
+    if (owed <= 0) return;
+    purse.owed = 0;
+    try {
+      await this.#stored();
+      const { schema, holder } = this.#options;
+      await this.#inTurn(async () => {
+        const connection = await this.#connect();
+        await connection.query({
+          text: `INSERT INTO ${schema}.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
+            ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
+          values: [holder, currency, 0 - owed],
+        });
       });
-    });
+    } catch (error) {
+      purse.owed += owed;
+      throw error;
+    }
+  }
+
+  #payOwedLater(currency: string, purse: Purse): void {
+    this.#payOwed(currency, purse).catch(() => undefined); // it is withheld from all, and paid with the next claim or end
   }
 
   /** One transaction or statement after the other: those of two currencies share the session. */
@@ -243,7 +287,7 @@ export class GuardianMoney implements SharedMoney {
         this.#listenAgain();
       });
       connection.onNotice((_channel, currency) => {
-        this.#giveBack(currency).catch(() => undefined); // it stays granted to this holder, which spends it or ends
+        this.#giveBack(currency).catch(() => undefined); // it is withheld from all until the next claim, or this holder's end
       });
       await connection.query({ text: `LISTEN "${this.#channel}"` });
       this.#alive = keepAlive(connection, clock, times);

@@ -1,5 +1,5 @@
 /** The Guardian's money where several stores share it. */
-import type { Account } from "../../limits/spending.ts";
+import type { Account, Capture, SpendWindow } from "../../limits/spending.ts";
 
 /** This store's part. */
 export interface OwnMoney {
@@ -8,9 +8,18 @@ export interface OwnMoney {
   readonly stored: () => Promise<void>;
 }
 
+/** The end of a hold in this store's part of the Guardian's account. */
+export interface EndedHold extends Capture {
+  readonly currency: string;
+  /** Windows that no longer count what was held. */
+  readonly passed: readonly SpendWindow[];
+}
+
 export interface SharedMoney {
   /** Called once, before anything else. */
   attach(mine: OwnMoney): void;
   /** The account by which this store decides, made of its own part. */
   view(own: Account, now: number): Account;
+  /** Called with each end of a hold, after it is in the account. */
+  ended(hold: EndedHold): void;
 }

@@ -18,6 +18,7 @@ import {
   type Cap,
   type Scope,
   type Capture,
+  type SpendWindow,
 } from "../../limits/spending.ts";
 import type { Paid } from "../admission.ts";
 import type { Frozen } from "../controls.ts";
@@ -255,7 +256,8 @@ export class SpendingTable {
     const kind = how.expired ? "expire" : result.posted === 0 ? "release" : "post";
     for (const [scope, starts] of startsOf(String(row["starts"]))) {
       const account = this.account(scope, currency, now);
-      this.#move(account, starts, result);
+      const passed = this.#move(account, starts, result, now);
+      if (scope === GUARDIAN) this.#shared?.ended({ ...result, currency, passed });
       this.#sql.entry.run(this.#numbers.row(), scope, currency, kind, id, 0 - result.released, result.posted, now);
       if (result.overrun > 0) this.#overrun(account, id, { held: result.released, posted: result.posted }, how.caps, now);
     }
@@ -264,9 +266,9 @@ export class SpendingTable {
     return result;
   }
 
-  /** Moves held money in the rows it was held in, however long ago. */
-  #move(account: Account, starts: readonly number[], { released, posted }: Capture): void {
-    SPEND_WINDOWS.forEach((window, i) => {
+  /** Moves held money in the rows it was held in, however long ago. Returns the windows whose row counts no longer. */
+  #move(account: Account, starts: readonly number[], { released, posted }: Capture, now: number): readonly SpendWindow[] {
+    return SPEND_WINDOWS.filter((window, i) => {
       const start = starts[i] ?? 0;
       const row = account.rows[window].find((candidate) => candidate.start === start);
       if (row !== undefined) {
@@ -274,6 +276,7 @@ export class SpendingTable {
         row.posted += posted;
       }
       this.#sql.move.run(released, posted, account.scope, account.currency, window, start);
+      return row === undefined || row.ends <= now;
     });
   }
 
