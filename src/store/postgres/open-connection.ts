@@ -82,7 +82,13 @@ export async function openConnection(options: ConnectionOptions): Promise<Postgr
     void session.close();
     throw connectFailure(address, error);
   }
-  const ours = { client_encoding: "UTF8", search_path: address.schema, timezone: "UTC", datestyle: "ISO" };
+  const ours = {
+    client_encoding: "UTF8",
+    search_path: address.schema,
+    timezone: "UTC",
+    datestyle: "ISO",
+    default_transaction_isolation: "read committed", // statements behind a lock see what was stored while it was waited for
+  };
   const all = { ...UNLIMITED, ...ours, ...sessionSettings(sessionTimes(address.sessionTimeoutMs)), ...settings };
   try {
     await session.query(settingOf(all));
