@@ -57,7 +57,9 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     reporters: [["default", { summary: false }], "./test/harness/counts.ts"],
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Bounds for what hangs: a machine that is busy with three workers may take a good part of them.
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -6,7 +6,7 @@ import { apiPages } from "../scripts/api-pages.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-test("api/*.md is the public surface as it is: after a change that is meant, run `npm run api`", { timeout: 120_000 }, () => {
+test("api/*.md is the public surface as it is: after a change that is meant, run `npm run api`", () => {
   const pages = apiPages();
   expect(
     readdirSync(join(ROOT, "api"))

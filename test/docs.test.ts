@@ -63,7 +63,7 @@ test("docs/interface.md is what the code says: `npm run interface` writes it", (
   expect(readFileSync(INTERFACE_PAGE, "utf8")).toBe(interfacePage());
 });
 
-test("every TypeScript block compiles against the package by its name", { timeout: 60_000 }, async ({ onTestFinished }) => {
+test("every TypeScript block compiles against the package by its name", async ({ onTestFinished }) => {
   const folder = scratch(onTestFinished);
   const names = new Map<string, string>();
   for (const [i, { page, line, text }] of inLanguage("ts").entries()) {
@@ -83,7 +83,6 @@ test("every TypeScript block compiles against the package by its name", { timeou
 
 test.each(named(inLanguage("ts").filter(({ text }) => text.includes('from "node:test"'))))(
   "the tests of %s pass",
-  { timeout: 60_000 },
   async (_name, { text }) => {
     const folder = scratch(onTestFinished);
     copyFileSync(HELLO, join(folder, "hello.ts"));
@@ -115,7 +114,6 @@ test.each(named(inLanguage("json").filter(isClientConfig)))("%s starts a command
 
 test.each(named(inLanguage("json").filter((block) => !isClientConfig(block))))(
   "%s is a tsconfig.json that shows a mistake of a definition, and no other",
-  { timeout: 60_000 },
   async (_name, { text }) => {
     const folder = scratch(onTestFinished);
     const { compilerOptions, ...rest } = JSON.parse(text) as { readonly compilerOptions: object };

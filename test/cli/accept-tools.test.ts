@@ -17,7 +17,7 @@ export default {
 };
 `;
 
-test("a tool is shown with its description and schema, then accepted; nothing new is said so", { timeout: 30_000 }, async () => {
+test("a tool is shown with its description and schema, then accepted; nothing new is said so", async () => {
   const { run, root } = await mcpProject({ "retinue.config.yaml": CONFIG, "agents/scout.ts": scout("none") });
   expect((await run("check")).stderr).toContain('nobody has accepted "weather/forecast", so its calls are refused');
   const accepted = await run("check", "--accept");
@@ -32,7 +32,7 @@ test("a tool is shown with its description and schema, then accepted; nothing ne
 });
 
 for (const isolate of ["none", "worker"])
-  test(`a handler calls its tool (isolate: ${isolate}) and posts its text`, { timeout: 60_000 }, async (context) => {
+  test(`a handler calls its tool (isolate: ${isolate}) and posts its text`, async (context) => {
     const { run, root, env, network } = await mcpProject({ "retinue.config.yaml": CONFIG, "agents/scout.ts": scout(isolate) });
     expect((await run("check", "--accept")).code).toBe(0);
     const running = start(context, ["run"], { cwd: root, env });

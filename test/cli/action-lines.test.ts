@@ -6,7 +6,6 @@ import { createPaint } from "../../src/cli/text.ts";
 import { actionLine, createFilter } from "../../src/cli/progress.ts";
 import { DESCRIBE } from "../../src/cli/describe-event.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import { SECOND } from "../../src/core/units.ts";
 import { retinue } from "../harness/cli.ts";
 import { folder } from "../harness/process.ts";
 
@@ -113,7 +112,7 @@ export default defineSpecialist({
 });
 `;
 
-test("a handling that fails is one line, before the summary", { timeout: 60 * SECOND }, async (context) => {
+test("a handling that fails is one line, before the summary", async (context) => {
   const cwd = folder(context);
   mkdirSync(join(cwd, "agents"));
   writeFileSync(join(cwd, "agents/scout.ts"), FAILS_ONCE);

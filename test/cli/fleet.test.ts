@@ -11,7 +11,7 @@ let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
 afterAll(() => server.stop());
 
-test("commands on any machine see all specialists, and an order reaches each", { timeout: 90_000 }, async (context) => {
+test("commands on any machine see all specialists, and an order reaches each", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 8 });
   const early = await lab.ask("status");
@@ -20,7 +20,7 @@ test("commands on any machine see all specialists, and an order reaches each", {
   await lab.answered(await lab.news("one"));
   const fleet = async () => JSON.parse((await lab.ask("fleet", "--json")).stdout);
   await expect
-    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 15_000 })
+    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 40_000 })
     .toEqual([512, 512]);
   const status = JSON.parse((await lab.ask("status", "--json")).stdout);
   expect(status.specialists.map(({ handle }: { handle: string }) => handle)).toEqual(lab.handles);
@@ -28,10 +28,11 @@ test("commands on any machine see all specialists, and an order reaches each", {
 
   const halted = await lab.ask("halt", "--reason", "enough");
   expect(halted.code).toBe(0);
-  const log = JSON.parse((await lab.ask("log", "--json")).stdout);
-  expect(log.entries.length, JSON.stringify(log).slice(0, 300)).toBe(8);
+  const entries = async () => JSON.parse((await lab.ask("log", "--json")).stdout).entries;
+  // A process that did not answer the halt in time opens its stores anew.
+  await expect.poll(async () => (await entries()).length, { timeout: 40_000 }).toBe(8);
   const post = await lab.news("two");
-  const [entry] = log.entries;
+  const [entry] = await entries();
   expect((await lab.ask("why", entry.id)).stdout).toContain("s");
   const names = (await fleet()).processes.map(({ name }: { name: string }) => name);
   const copied = await lab.ask("store", "copy", `sqlite:${join(folder(context), "copy.sqlite")}`);
@@ -42,7 +43,7 @@ test("commands on any machine see all specialists, and an order reaches each", {
   const drained = await lab.ask("fleet", "drain", String((await fleet()).processes[0].name));
   expect(drained.stdout).toContain("gives its specialists to the others");
   await expect
-    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 15_000 })
+    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 40_000 })
     .toEqual([0, 1024]);
   const after = JSON.parse((await lab.ask("status", "--json")).stdout);
   expect(after.halts).toMatchObject([{ scope: "*", reason: "enough" }]);
@@ -55,7 +56,7 @@ test("commands on any machine see all specialists, and an order reaches each", {
   expect(lab.doubled()).toEqual([]);
 });
 
-test("the console of each process shows all specialists, and takes orders for each", { timeout: 60_000 }, async (context) => {
+test("the console of each process shows all specialists, and takes orders for each", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 6 });
   const token = "a-token-for-the-console-of-this-test";
@@ -66,10 +67,10 @@ test("the console of each process shows all specialists, and takes orders for ea
     return { status: answer.status, json: await answer.json() };
   };
   for (const port of ports)
-    await expect.poll(() => get(port, "/readyz").then(({ status }) => status, String), { timeout: 15_000 }).toBe(200);
+    await expect.poll(() => get(port, "/readyz").then(({ status }) => status, String), { timeout: 40_000 }).toBe(200);
   const fleet = async () => JSON.parse((await lab.ask("fleet", "--json")).stdout);
   await expect
-    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 15_000 })
+    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 40_000 })
     .toEqual([512, 512]);
   for (const port of ports)
     await expect
@@ -97,21 +98,27 @@ test("it says what it cannot do", async (context) => {
   expect((await ask("--store", store)).stderr).toContain("there is no store yet");
 });
 
-test("status, why and fleet say which process has what, and which does not answer", { timeout: 120_000 }, async (context) => {
+test("status, why and fleet say which process has what, and which does not answer", async (context) => {
   const store = `${await server.database()}?session_timeout=60`;
   const lab = await fleetLab(context, { store, specialists: 8 });
   const [one, two] = [lab.run(), lab.run()];
   const json = async (...args: readonly string[]) => JSON.parse((await lab.ask(...args, "--json")).stdout);
   const shards = async (): Promise<readonly number[]> =>
     (await json("fleet")).processes.map((process: { readonly shards: number }) => process.shards);
-  await expect.poll(shards, { timeout: 15_000 }).toEqual([512, 512]);
+  await expect.poll(shards, { timeout: 40_000 }).toEqual([512, 512]);
   for (const text of ["one", "two", "three"]) await lab.answered(await lab.news(text));
 
+  // A busy process may not say within a second how much waits in it.
+  const isQuiet = ({
+    processes,
+  }: {
+    readonly processes: readonly { readonly events?: number; readonly definitions?: string }[];
+  }): boolean => processes.every(({ events, definitions }) => events === 0 && definitions === processes[0]?.definitions);
+  await expect.poll(async () => isQuiet(await json("fleet")), { timeout: 40_000 }).toBe(true);
   const fleet = await json("fleet");
   // They began together: either may have joined first.
   const named = ({ pid }: { readonly pid: number }): { readonly name: string; readonly handles: readonly string[] } =>
     fleet.processes.find(({ name }: { readonly name: string }) => name.endsWith(`:${pid}`));
-  expect(fleet.processes).toMatchObject([{ events: 0 }, { events: 0, definitions: fleet.processes[0].definitions }]);
   const status = await json("status");
   expect(status.processes).toMatchObject(
     fleet.processes.map(
@@ -138,15 +145,18 @@ test("status, why and fleet say which process has what, and which does not answe
   expect(all).toHaveLength(24);
   for (const lines of [1, 2, 6]) expect(await ids(lines)).toEqual(all.slice(0, lines));
   await lab.ask("halt", "--reason", "enough");
+  await expect.poll(shards, { timeout: 40_000 }).toEqual([512, 512]);
   await lab.ask("halt", "--lift");
   const orders = async () => (await json("log", "--orders")).entries.map(({ what }: { readonly what: string }) => what);
   expect(await orders()).toEqual(["lift", "halt"]);
 
   two.kill("SIGSTOP");
-  const silent = (await lab.ask("fleet")).stdout;
-  const rowOf = (text: string, name: string | undefined): string => text.split("\n").find((line) => line.startsWith(name ?? "-")) ?? "";
-  expect(rowOf(silent, named(one).name)).toContain("answers");
-  expect(rowOf(silent, named(two).name)).toMatch(/\?\s+silent/);
+  const rowOf = (text: string, { name }: { readonly name: string }): string => text.split("\n").find((line) => line.startsWith(name)) ?? "";
+  let shownSilent = "";
+  await expect
+    .poll(async () => rowOf((shownSilent = (await lab.ask("fleet")).stdout), named(one)), { timeout: 40_000 })
+    .toContain("answers");
+  expect(rowOf(shownSilent, named(two))).toMatch(/\?\s+silent/);
   const half = await json("status");
   const { name, handles } = named(two);
   expect(half.unseen).toBe(`${name} has not answered within 10 s; it has ${handles.length} specialists: ${handles.join(", ")}`);
@@ -160,34 +170,36 @@ test("status, why and fleet say which process has what, and which does not answe
   expect(told.filter((line) => line === "everyone may write again")).toHaveLength(1);
 });
 
-test("a process tells in its log what happens in the fleet, each change once", { timeout: 120_000 }, async (context) => {
+test("a process tells in its log what happens in the fleet, each change once", async (context) => {
   const own = await startPostgres({ major: 18 });
   context.onTestFinished(() => own.stop());
   const lab = await fleetLab(context, { store: await own.database(), specialists: 8 });
   const fleet = async () => JSON.parse((await lab.ask("fleet", "--json")).stdout).processes;
   const shards = async (): Promise<readonly number[]> => (await fleet()).map((process: { readonly shards: number }) => process.shards);
   const one = lab.run();
-  await expect.poll(shards, { timeout: 15_000 }).toEqual([1024]);
+  await expect.poll(shards, { timeout: 40_000 }).toEqual([1024]);
   const two = lab.run();
-  await expect.poll(shards, { timeout: 15_000 }).toEqual([512, 512]);
+  await expect.poll(shards, { timeout: 40_000 }).toEqual([512, 512]);
   const [{ name }, { name: other, handles }] = await fleet();
   await own.restart("immediate");
   await one.saying(({ message }) => message === "the store can be used again");
   await expect.poll(async () => (await shards().catch(() => [])).reduce((sum, count) => sum + count, 0), { timeout: 30_000 }).toBe(1024);
   await expect.poll(shards, { timeout: 30_000 }).toEqual([512, 512]);
   expect((await lab.ask("fleet", "drain", (await fleet())[0].name)).code).toBe(0);
-  await expect.poll(shards, { timeout: 15_000 }).toEqual([0, 1024]);
+  await expect.poll(shards, { timeout: 40_000 }).toEqual([0, 1024]);
   for (const process of [one, two]) process.kill("SIGTERM");
   for (const process of [one, two]) expect((await process.ended).code).toBe(0);
   const told = [...linesOf(one), ...linesOf(two)];
   const first = linesOf(one);
   const gone: number = handles.length;
-  expect(first.slice(0, 4)).toEqual([
+  expect(first.slice(0, 3)).toEqual([
     `joined the fleet as ${name}: 1 process shares the store`,
     "this process took 8 specialists: it has 8 now",
     `${other} has joined: 2 processes share the store`,
-    `${gone} ${gone === 1 ? "specialist" : "specialists"} of this process went to others: it has ${8 - gone} now`,
   ]);
+  // One that is slow to take its share again has none for a while.
+  const has = first.slice(0, first.indexOf("nothing is sent until the store can be used again")).filter((line) => line.includes("it has "));
+  expect(has.at(-1)).toMatch(new RegExp(`: it has ${8 - gone} now$`));
   for (const line of ["nothing is sent until the store can be used again", "the store can be used again"])
     expect(first.filter((text) => text === line)).toHaveLength(1);
   expect(told.filter((line) => /^drained by \S+: its specialists go to the others/.test(line))).toHaveLength(1);

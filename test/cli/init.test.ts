@@ -25,7 +25,7 @@ async function made(template: string): Promise<string> {
 }
 
 describe.each(NAMES)("the template %s", (name) => {
-  test("has no mistake for the compiler, none for `check`, and its tests pass", { timeout: 120_000 }, async () => {
+  test("has no mistake for the compiler, none for `check`, and its tests pass", async () => {
     const folder = await made(name);
     const run = (...args: readonly string[]) => {
       const { status, stdout, stderr } = spawnSync(process.execPath, args, {
@@ -46,7 +46,7 @@ describe.each(NAMES)("the template %s", (name) => {
   });
 });
 
-test("the day of a model-driven project is simulated with the replies that it brings", { timeout: 120_000 }, async () => {
+test("the day of a model-driven project is simulated with the replies that it brings", async () => {
   const folder = await made("model");
   const manifest = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
   const scripts = isObject(manifest) && isObject(manifest["scripts"]) ? manifest["scripts"] : {};

@@ -68,7 +68,7 @@ describe("the local network's deliveries", () => {
     ["stripe", { scheme: "stripe", signature: "stripe-signature" }],
     ["in-body", { scheme: "body", signature: "signature" }],
     ["none", undefined],
-  ] as const)("signed as %s are told apart", { timeout: 20_000 }, async (webhookScheme: WebhookScheme, expected) => {
+  ] as const)("signed as %s are told apart", async (webhookScheme: WebhookScheme, expected) => {
     const { url, deliveries, interrupt } = await learning();
     const network = createLocalNetwork({
       clock: systemClock(),
@@ -113,7 +113,7 @@ test.each([
     "standard",
   ],
   ["nobody we know", () => ({ "acme-proof": hmac(BODY) }), "header"],
-] as const)("a request in the style of %s is learnt, and no value of it is shown", { timeout: 20_000 }, async (_, headers, scheme) => {
+] as const)("a request in the style of %s is learnt, and no value of it is shown", async (_, headers, scheme) => {
   const { url, stderr, interrupt, deliveries } = await learning();
   const sent: Readonly<Record<string, string>> = headers();
   expect(await send(url, sent)).toBe(202);
@@ -127,7 +127,7 @@ test.each([
   for (const shown of [stdout, stderr()]) for (const value of ["hush", SECRET, "evt_7", hmac(BODY)]) expect(shown).not.toContain(value);
 });
 
-test("a secret in the place of a name or a kind is not shown", { timeout: 20_000 }, async () => {
+test("a secret in the place of a name or a kind is not shown", async () => {
   const env = { RETINUE_WEBHOOK_SECRET: SECRET, RETINUE_KEY_SCOUT: "sk_live_0123456789abcdef" };
   const { url, stderr, interrupt, deliveries } = await learning([], env);
   const body = JSON.stringify({ [`for-${SECRET}`]: { sk_live_0123456789abcdef: 1 }, signature: "none" });
@@ -141,36 +141,32 @@ test("a secret in the place of a name or a kind is not shown", { timeout: 20_000
 });
 
 describe("--write", () => {
-  test(
-    "makes a profile with the rules, as a guess while few deliveries are behind it, and then patches it",
-    { timeout: 30_000 },
-    async () => {
-      const first = await learning(["--write", "profile.yaml"]);
-      await send(first.url, { "acme-proof": hmac(BODY) });
-      await expect.poll(first.deliveries).toBe(1);
-      await first.interrupt();
-      const file = join(first.root, "profile.yaml");
-      expect(readFileSync(file, "utf8")).toMatch(/^# Webhooks learnt by retinue doctor/);
-      const { profile } = await readProfile(file);
-      expect(profile?.webhooks).toMatchObject({ scheme: "header", signature: ["acme-proof"] });
-      expect(readFileSync(file, "utf8")).toMatch(/guesses:\n\s+- webhooks.scheme\n/);
+  test("makes a profile with the rules, as a guess while few deliveries are behind it, and then patches it", async () => {
+    const first = await learning(["--write", "profile.yaml"]);
+    await send(first.url, { "acme-proof": hmac(BODY) });
+    await expect.poll(first.deliveries).toBe(1);
+    await first.interrupt();
+    const file = join(first.root, "profile.yaml");
+    expect(readFileSync(file, "utf8")).toMatch(/^# Webhooks learnt by retinue doctor/);
+    const { profile } = await readProfile(file);
+    expect(profile?.webhooks).toMatchObject({ scheme: "header", signature: ["acme-proof"] });
+    expect(readFileSync(file, "utf8")).toMatch(/guesses:\n\s+- webhooks.scheme\n/);
 
-      const second = await learning(["--write", "profile.yaml"]);
-      second.write("profile.yaml", "# mine\nextends: set-a\npaging: { parameter: after } # by hand\nguesses: [webhooks.scheme]\n");
-      for (let i = 0; i < 3; i++) await send(second.url, { "acme-proof": hmac(BODY.replace("p1", `p${i}`)) }, BODY.replace("p1", `p${i}`));
-      await expect.poll(second.deliveries).toBe(3);
-      await second.interrupt();
-      const text = readFileSync(join(second.root, "profile.yaml"), "utf8");
-      expect(text).toMatch(/^# mine\n/);
-      expect(text).toContain("# by hand");
-      expect(text).not.toContain("webhooks.scheme");
-      expect(text).toContain("post.boosted: post.liked");
-      const patched = (await readProfile(join(second.root, "profile.yaml"))).profile;
-      expect([patched?.set, patched?.webhooks.scheme, patched?.webhooks.signature]).toEqual(["a", "header", ["acme-proof"]]);
-    },
-  );
+    const second = await learning(["--write", "profile.yaml"]);
+    second.write("profile.yaml", "# mine\nextends: set-a\npaging: { parameter: after } # by hand\nguesses: [webhooks.scheme]\n");
+    for (let i = 0; i < 3; i++) await send(second.url, { "acme-proof": hmac(BODY.replace("p1", `p${i}`)) }, BODY.replace("p1", `p${i}`));
+    await expect.poll(second.deliveries).toBe(3);
+    await second.interrupt();
+    const text = readFileSync(join(second.root, "profile.yaml"), "utf8");
+    expect(text).toMatch(/^# mine\n/);
+    expect(text).toContain("# by hand");
+    expect(text).not.toContain("webhooks.scheme");
+    expect(text).toContain("post.boosted: post.liked");
+    const patched = (await readProfile(join(second.root, "profile.yaml"))).profile;
+    expect([patched?.set, patched?.webhooks.scheme, patched?.webhooks.signature]).toEqual(["a", "header", ["acme-proof"]]);
+  });
 
-  test("writes nothing where no scheme fits, and names what could be the signature", { timeout: 20_000 }, async () => {
+  test("writes nothing where no scheme fits, and names what could be the signature", async () => {
     const { root, url, deliveries, interrupt } = await learning(["--write", "profile.yaml"], {
       RETINUE_WEBHOOK_SECRET: "another-secret-0001",
     });
@@ -191,7 +187,7 @@ test("for people it prints where to register, ends by itself, and needs neither 
   expect(stdout).toContain("No delivery came, so nothing was learnt.");
 });
 
-test("a port that is taken, --for without it, and a profile that cannot be added to are mistakes", { timeout: 20_000 }, async () => {
+test("a port that is taken, --for without it, and a profile that cannot be added to are mistakes", async () => {
   const { root: cwd, url } = await learning();
   const { port } = new URL(url);
   const env = { RETINUE_WEBHOOK_PORT: port, RETINUE_WEBHOOK_SECRET: SECRET };
@@ -204,7 +200,7 @@ test("a port that is taken, --for without it, and a profile that cannot be added
   expect((await inProcess(["doctor", "--webhooks", "--for", "1s", "--profile", "x.ts", "--write", "x.yaml"], { cwd })).code).toBe(2);
 });
 
-test("is bounded whatever comes: what is too long or no HTTP is refused as by the receiver", { timeout: 20_000 }, async () => {
+test("is bounded whatever comes: what is too long or no HTTP is refused as by the receiver", async () => {
   const { url, interrupt } = await learning();
   expect(await send(url, {}, "not json")).toBe(202);
   expect(await send(url, { "content-type": "text/plain" })).toBe(202);

@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { main } from "../../src/cli/main.ts";
-import { SECOND } from "../../src/core/units.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { systemClock } from "../../src/core/clock.ts";
@@ -64,55 +63,47 @@ function projectOf(context: TestContext): string {
   return cwd;
 }
 
-test(
-  "the demo's view names the console first and then the network's page, and each token logs in at its own",
-  { timeout: 60 * SECOND },
-  async (context) => {
-    const demo = onTerminal(["demo", "--for", "5s"], projectOf(context));
-    await demo.shows(/\[\?1049h/);
-    // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
-    const [, page = "", token = ""] = await demo.shows(/\[H[^]*?My Agents\s+(http:\S+)  log in: ([\w-]+)\u001B\[K/);
-    const answer = await fetch(`${page}/login`, { method: "POST", body: new URLSearchParams({ token }), redirect: "manual" });
-    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([303, expect.stringContaining("HttpOnly")]);
-    // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
-    const [, desk = "", own = ""] = await demo.shows(/\[H[^]*?Console\s+(http:\S+)  log in: the token ([\w-]+)\u001B\[K\r\nMy Agents/);
-    const headers = { "content-type": "application/json", origin: desk };
-    const inside = await fetch(`${desk}/api/session`, { method: "POST", headers, body: JSON.stringify({ token: own }) });
-    expect([inside.status, await inside.json()]).toEqual([200, expect.objectContaining({ who: "guardian", role: "act" })]);
-    expect(await demo.ended).toBe(0);
-  },
-);
+test("the demo's view names the console first and then the network's page, and each token logs in at its own", async (context) => {
+  const demo = onTerminal(["demo", "--for", "5s"], projectOf(context));
+  await demo.shows(/\[\?1049h/);
+  // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
+  const [, page = "", token = ""] = await demo.shows(/\[H[^]*?My Agents\s+(http:\S+)  log in: ([\w-]+)\u001B\[K/);
+  const answer = await fetch(`${page}/login`, { method: "POST", body: new URLSearchParams({ token }), redirect: "manual" });
+  expect([answer.status, answer.headers.get("set-cookie")]).toEqual([303, expect.stringContaining("HttpOnly")]);
+  // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
+  const [, desk = "", own = ""] = await demo.shows(/\[H[^]*?Console\s+(http:\S+)  log in: the token ([\w-]+)\u001B\[K\r\nMy Agents/);
+  const headers = { "content-type": "application/json", origin: desk };
+  const inside = await fetch(`${desk}/api/session`, { method: "POST", headers, body: JSON.stringify({ token: own }) });
+  expect([inside.status, await inside.json()]).toEqual([200, expect.objectContaining({ who: "guardian", role: "act" })]);
+  expect(await demo.ended).toBe(0);
+});
 
-test(
-  "run has the view on a terminal, with what was done; lines with --plain and in a dry run",
-  { timeout: 60 * SECOND },
-  async (context) => {
-    const cwd = projectOf(context);
-    const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), residents: { already: { post: 3 } }, scale: 0.05 });
-    const listening = await network.listen({ set: "b" });
-    context.onTestFinished(async () => {
-      await listening.close();
-      await network.stop();
-    });
-    const env = {
-      RETINUE_KEY_SCOUT: network.provision({ handle: "scout", tier: "pro", set: "b" }).key,
-      RETINUE_BASE_URL: listening.baseUrls.b ?? "",
-    };
-    network.start();
+test("run has the view on a terminal, with what was done; lines with --plain and in a dry run", async (context) => {
+  const cwd = projectOf(context);
+  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), residents: { already: { post: 3 } }, scale: 0.05 });
+  const listening = await network.listen({ set: "b" });
+  context.onTestFinished(async () => {
+    await listening.close();
+    await network.stop();
+  });
+  const env = {
+    RETINUE_KEY_SCOUT: network.provision({ handle: "scout", tier: "pro", set: "b" }).key,
+    RETINUE_BASE_URL: listening.baseUrls.b ?? "",
+  };
+  network.start();
 
-    const dry = onTerminal(["run", "--dry-run", "--for", "4s"], cwd, env);
-    expect(await dry.ended).toBe(0);
-    expect(dry.all()).not.toContain(ENTERED);
-    expect(dry.all()).toMatch(/would reply to (\S+): "I read \1"/);
+  const dry = onTerminal(["run", "--dry-run", "--for", "4s"], cwd, env);
+  expect(await dry.ended).toBe(0);
+  expect(dry.all()).not.toContain(ENTERED);
+  expect(dry.all()).toMatch(/would reply to (\S+): "I read \1"/);
 
-    const view = onTerminal(["run", "--for", "6s"], cwd, env);
-    await view.shows(/Done: \d+ × posts\.reply/);
-    expect(await view.ended).toBe(0);
-    expect(view.all().indexOf(LEFT)).toBeGreaterThan(view.all().indexOf(ENTERED));
-    expect(view.all().slice(view.all().indexOf(LEFT))).toMatch(/specialist +tier/);
+  const view = onTerminal(["run", "--for", "6s"], cwd, env);
+  await view.shows(/Done: \d+ × posts\.reply/);
+  expect(await view.ended).toBe(0);
+  expect(view.all().indexOf(LEFT)).toBeGreaterThan(view.all().indexOf(ENTERED));
+  expect(view.all().slice(view.all().indexOf(LEFT))).toMatch(/specialist +tier/);
 
-    const plain = onTerminal(["run", "--plain", "--for", "1s"], cwd, env);
-    expect(await plain.ended).toBe(0);
-    expect(plain.all()).not.toContain(ENTERED);
-  },
-);
+  const plain = onTerminal(["run", "--plain", "--for", "1s"], cwd, env);
+  expect(await plain.ended).toBe(0);
+  expect(plain.all()).not.toContain(ENTERED);
+});

@@ -1,6 +1,5 @@
 /** `--log-level` and `RETINUE_LOG_LEVEL`: the lines that are shown, and a level that there is not. */
 import { expect, test } from "vitest";
-import { SECOND } from "../../src/core/units.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 import { project } from "../harness/project.ts";
 
@@ -27,14 +26,14 @@ test.for([
   [["--log-level", "WARN"], { RETINUE_LOG_LEVEL: "debug" }, 2],
   [[], {}, 3],
   [[], { RETINUE_LOG_LEVEL: "debug" }, 4],
-] as const)("%j with %j shows %i of the levels", { timeout: 30 * SECOND }, async ([args, env, shown]) => {
+] as const)("%j with %j shows %i of the levels", async ([args, env, shown]) => {
   const { root } = project({ "agents/scout.ts": LOUD });
   const { stderr, stdout } = await retinue(["demo", "--for", "3s", "--json", ...args], { cwd: root, env });
   expect(LINES.map((line) => stderr.includes(line))).toEqual(LINES.map((_, i) => i < shown));
   expect(JSON.parse(stdout)).toMatchObject({ ok: true });
 });
 
-test("each line has its time in ISO 8601, as JSON and where it is no terminal that reads", { timeout: 30 * SECOND }, async () => {
+test("each line has its time in ISO 8601, as JSON and where it is no terminal that reads", async () => {
   const { root } = project({ "agents/scout.ts": LOUD });
   const [json, people] = await Promise.all([
     retinue(["demo", "--for", "3s", "--json"], { cwd: root }),

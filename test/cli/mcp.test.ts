@@ -14,7 +14,7 @@ const SCOUT = "handle: scout\ntier: pro\nmay: [posts.create, posts.reply]\nrevie
 test.each([
   ["the 2026-07-28 protocol", newOverStdio],
   ["the 2025 protocol", oldOverStdio],
-])("a client of %s reads, acts and is told what waits", { timeout: 60_000 }, async (_name, connect) => {
+])("a client of %s reads, acts and is told what waits", async (_name, connect) => {
   const { command, network } = await mcpProject({ "agents/scout.yaml": SCOUT });
   const client = await connect(command);
   const { tools } = await client.listTools();
@@ -51,7 +51,7 @@ test.each([
   await client.close();
 });
 
-test("calls go through the running process, which holds the store", { timeout: 60_000 }, async (context) => {
+test("calls go through the running process, which holds the store", async (context) => {
   const { command, root, env, network } = await mcpProject({ "agents/scout.yaml": SCOUT });
   const running = start(context, ["run"], { cwd: root, env });
   await running.saying(({ type }) => type !== undefined);
@@ -88,24 +88,20 @@ const INITIALIZE = {
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
 };
 
-test(
-  "stdout holds the protocol alone: definitions print to stderr, and a client that leaves ends the process",
-  { timeout: 30_000 },
-  async () => {
-    const { command } = await mcpProject({ "agents/scout.ts": LOUD });
-    const { child, said, ended } = served(command);
-    child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
-    await expect.poll(() => said.stdout, { timeout: 20_000 }).toContain('"id":1');
-    child.stdin.end();
-    expect(await ended).toBe(0);
-    const lines = said.stdout.trim().split("\n");
-    expect(lines.every((line) => isObject(parseJson(line)))).toBe(true);
-    expect(said.stderr).toContain("loud at load");
-    expect(said.stderr).toContain("written past the console");
-  },
-);
+test("stdout holds the protocol alone: definitions print to stderr, and a client that leaves ends the process", async () => {
+  const { command } = await mcpProject({ "agents/scout.ts": LOUD });
+  const { child, said, ended } = served(command);
+  child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
+  await expect.poll(() => said.stdout, { timeout: 20_000 }).toContain('"id":1');
+  child.stdin.end();
+  expect(await ended).toBe(0);
+  const lines = said.stdout.trim().split("\n");
+  expect(lines.every((line) => isObject(parseJson(line)))).toBe(true);
+  expect(said.stderr).toContain("loud at load");
+  expect(said.stderr).toContain("written past the console");
+});
 
-test("a message over the bound closes the connection, and says so on stderr", { timeout: 30_000 }, async () => {
+test("a message over the bound closes the connection, and says so on stderr", async () => {
   const { command } = await mcpProject({ "agents/scout.yaml": SCOUT });
   const { child, said, ended } = served(command);
   child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
@@ -115,7 +111,7 @@ test("a message over the bound closes the connection, and says so on stderr", { 
   expect(said.stderr).toMatch(/an MCP client sent what cannot be read/);
 });
 
-test("a client that reads nothing is not read either, so that its answers fill no memory", { timeout: 60_000 }, async () => {
+test("a client that reads nothing is not read either, so that its answers fill no memory", async () => {
   const { command } = await mcpProject({ "agents/scout.yaml": SCOUT });
   const { child, said } = served(command);
   child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
@@ -142,7 +138,7 @@ test("a client that reads nothing is not read either, so that its answers fill n
   expect(child.stdin.writableLength).toBeGreaterThan(500_000);
 });
 
-test("over HTTP it prints its address, and keeps a token for its owner alone", { timeout: 30_000 }, async (context) => {
+test("over HTTP it prints its address, and keeps a token for its owner alone", async (context) => {
   const { root, env } = await mcpProject({ "agents/scout.yaml": SCOUT });
   const process = start(context, ["mcp", "scout", "--http", "0"], { cwd: root, env });
   const { url } = await process.saying(({ type }) => type === "mcp").then((said) => ({ url: textIn(said, "url") }));
@@ -165,7 +161,7 @@ test.each([
   expect([code, errorOf(said)["code"]]).toEqual([2, error]);
 });
 
-test("no module of the protocol is loaded by a command that does not use it", { timeout: 30_000 }, async () => {
+test("no module of the protocol is loaded by a command that does not use it", async () => {
   const { root, env } = await mcpProject({ "agents/scout.yaml": SCOUT });
   const hook = `import { registerHooks } from "node:module"; registerHooks({ load(url, context, next) { if (/modelcontextprotocol|src\\/mcp\\//.test(url)) process.stderr.write("LOADED " + url + "\\n"); return next(url, context); } });`;
   const preload = `data:text/javascript,${encodeURIComponent(hook)}`;

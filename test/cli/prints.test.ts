@@ -1,7 +1,6 @@
 /** Text that a definition prints goes to its specialist's log, in its own process and in a thread; stdout stays ours. */
 import { expect, test } from "vitest";
 import { isObject, type JsonObject } from "../../src/core/json.ts";
-import { SECOND } from "../../src/core/units.ts";
 import { project } from "../harness/project.ts";
 import { resultOf, textIn } from "../harness/process.ts";
 import { retinue } from "../harness/cli.ts";
@@ -38,7 +37,7 @@ export default defineSpecialist({
 const fieldsOf = ({ fields }: JsonObject): JsonObject => (isObject(fields) ? fields : {});
 const printed = (said: readonly JsonObject[]): readonly JsonObject[] => said.filter((line) => fieldsOf(line)["printed"] !== undefined);
 
-test.for(["none", "worker"])("lines go to the log of their specialist, isolate: %s", { timeout: 60 * SECOND }, async (isolate, context) => {
+test.for(["none", "worker"])("lines go to the log of their specialist, isolate: %s", async (isolate, context) => {
   const lab = await runLab(context, definition(isolate));
   const run = lab.run({ env: { MODEL_KEY: MODEL } });
   const event = `post.created:${await lab.news("hello")}`;

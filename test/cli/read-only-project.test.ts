@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 const canBeNobody = process.getuid?.() !== 0 || spawnSync("setpriv", ["--version"]).status === 0;
 
-test.skipIf(!canBeNobody)("a project that can only be read needs a local folder, and says so", { timeout: 60_000 }, async (context) => {
+test.skipIf(!canBeNobody)("a project that can only be read needs a local folder, and says so", async (context) => {
   const lab = await fleetLab(context, { store: await server.database(), specialists: 1 });
   const refused = lab.run({ readOnly: true });
   const ended = await refused.ended;

@@ -27,7 +27,7 @@ async function managed(context: TestContext, script: string, env: { readonly [na
   };
 }
 
-test("it hears of the start, of each third of the watchdog's time, and of the stop", { timeout: 30 * SECOND }, async (context) => {
+test("it hears of the start, of each third of the watchdog's time, and of the stop", async (context) => {
   const { run, heard } = await managed(context, 'echo "$*" >> CALLS', { WATCHDOG_USEC: "600000" });
   await expect.poll(() => heard().length, { timeout: 20 * SECOND }).toBeGreaterThan(5);
   run.kill("SIGTERM");
@@ -36,7 +36,7 @@ test("it hears of the start, of each third of the watchdog's time, and of the st
   expect(new Set(heard())).toEqual(new Set(["READY=1 STATUS=working", "WATCHDOG=1", "STOPPING=1 STATUS=waiting for answers in flight"]));
 });
 
-test("a watchdog of another process gets no messages", { timeout: 30 * SECOND }, async (context) => {
+test("a watchdog of another process gets no messages", async (context) => {
   const { run, heard } = await managed(context, 'echo "$*" >> CALLS', { WATCHDOG_USEC: "30000", WATCHDOG_PID: "1" });
   await expect.poll(() => heard().length, { timeout: 20 * SECOND }).toBeGreaterThan(0);
   run.kill("SIGTERM");
@@ -44,7 +44,7 @@ test("a watchdog of another process gets no messages", { timeout: 30 * SECOND },
   expect(heard()).not.toContain("WATCHDOG=1");
 });
 
-test("messages that cannot be sent are told, and stop nothing", { timeout: 30 * SECOND }, async (context) => {
+test("messages that cannot be sent are told, and stop nothing", async (context) => {
   const { run } = await managed(context, "echo no such socket >&2; exit 1", {});
   const line = await run.saying((said) => textIn(said, "message") === "the service manager could not be notified");
   expect(line).toMatchObject({

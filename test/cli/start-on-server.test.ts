@@ -31,7 +31,7 @@ test.for([
     code: "store_read_only",
     exit: EXIT.misused,
   },
-])("$name ends the start with $code", { timeout: 60_000 }, async (one, context) => {
+])("$name ends the start with $code", async (one, context) => {
   const { code, exit } = one;
   const url = await server.database();
   if ("setting" in one) await server.run(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${one.setting}`);
@@ -41,7 +41,7 @@ test.for([
   expect(ended.code).toBe(exit);
 });
 
-test("a start in the middle of a failover goes on once the server takes writes", { timeout: 60_000 }, async (context) => {
+test("a start in the middle of a failover goes on once the server takes writes", async (context) => {
   const url = await server.database();
   const database = new URL(url).pathname.slice(1);
   await server.run(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);

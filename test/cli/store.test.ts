@@ -11,58 +11,54 @@ let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
 afterAll(() => server.stop());
 
-test(
-  "specialists go on where they were, on a server and back in a file, and the original is halted",
-  { timeout: 120_000 },
-  async (context) => {
-    const place = folder(context);
-    const [file, back] = [`sqlite:${join(place, "store.sqlite")}`, `sqlite:${join(place, "back.sqlite")}`];
-    const address = await server.database();
-    const lab = await fleetLab(context, { store: file, specialists: 4 });
-    const copy = (from: string, to: string) => lab.ask("store", "copy", to, "--json", "--store", from);
-    const logged = async (store: string): Promise<readonly unknown[]> =>
-      JSON.parse((await lab.ask("log", "--json", "--lines", "500", "--store", store)).stdout).entries;
-    const stopped = async (process: ReturnType<typeof lab.run>): Promise<void> => {
-      process.kill("SIGTERM");
-      expect((await process.ended).code).toBe(0);
-    };
+test("specialists go on where they were, on a server and back in a file, and the original is halted", async (context) => {
+  const place = folder(context);
+  const [file, back] = [`sqlite:${join(place, "store.sqlite")}`, `sqlite:${join(place, "back.sqlite")}`];
+  const address = await server.database();
+  const lab = await fleetLab(context, { store: file, specialists: 4 });
+  const copy = (from: string, to: string) => lab.ask("store", "copy", to, "--json", "--store", from);
+  const logged = async (store: string): Promise<readonly unknown[]> =>
+    JSON.parse((await lab.ask("log", "--json", "--lines", "500", "--store", store)).stdout).entries;
+  const stopped = async (process: ReturnType<typeof lab.run>): Promise<void> => {
+    process.kill("SIGTERM");
+    expect((await process.ended).code).toBe(0);
+  };
 
-    const first = lab.run();
-    await lab.answered(await lab.news("one"), 30_000);
-    const busy = await copy(file, address);
-    expect([busy.code, busy.stdout]).toEqual([1, expect.stringContaining("store_in_use")]);
-    await stopped(first);
-    const before = await logged(file);
+  const first = lab.run();
+  await lab.answered(await lab.news("one"), 30_000);
+  const busy = await copy(file, address);
+  expect([busy.code, busy.stdout]).toEqual([1, expect.stringContaining("store_in_use")]);
+  await stopped(first);
+  const before = await logged(file);
 
-    const moved = await copy(file, address);
-    expect([moved.code, moved.stderr]).toEqual([0, ""]);
-    expect(JSON.parse(moved.stdout)).toMatchObject({ ok: true, specialists: 4 });
-    expect(moved.stdout).not.toContain("password");
-    expect(await logged(address)).toEqual(before);
-    expect(JSON.parse((await lab.ask("status", "--json", "--store", file)).stdout)).toMatchObject({
-      halts: [{ scope: "*", reason: expect.stringMatching(/^its rows were copied to 127\.0\.0\.1:\d+\/database_1, schema retinue$/) }],
-    });
-    const again = await copy(file, address);
-    expect([again.code, again.stdout]).toEqual([2, expect.stringContaining("store_not_empty")]);
+  const moved = await copy(file, address);
+  expect([moved.code, moved.stderr]).toEqual([0, ""]);
+  expect(JSON.parse(moved.stdout)).toMatchObject({ ok: true, specialists: 4 });
+  expect(moved.stdout).not.toContain("password");
+  expect(await logged(address)).toEqual(before);
+  expect(JSON.parse((await lab.ask("status", "--json", "--store", file)).stdout)).toMatchObject({
+    halts: [{ scope: "*", reason: expect.stringMatching(/^its rows were copied to 127\.0\.0\.1:\d+\/database_1, schema retinue$/) }],
+  });
+  const again = await copy(file, address);
+  expect([again.code, again.stdout]).toEqual([2, expect.stringContaining("store_not_empty")]);
 
-    const second = lab.run({ store: address });
-    await lab.answered(await lab.news("two"), 30_000);
-    await stopped(second);
+  const second = lab.run({ store: address });
+  await lab.answered(await lab.news("two"), 30_000);
+  await stopped(second);
 
-    const returned = await copy(address, back);
-    expect([returned.code, returned.stderr]).toEqual([0, ""]);
-    const there = await logged(address);
-    expect(there.length).toBeGreaterThan(before.length);
-    expect(await logged(back)).toEqual(there);
-    const third = lab.run({ store: back });
-    await lab.answered(await lab.news("three"), 30_000);
-    await stopped(third);
+  const returned = await copy(address, back);
+  expect([returned.code, returned.stderr]).toEqual([0, ""]);
+  const there = await logged(address);
+  expect(there.length).toBeGreaterThan(before.length);
+  expect(await logged(back)).toEqual(there);
+  const third = lab.run({ store: back });
+  await lab.answered(await lab.news("three"), 30_000);
+  await stopped(third);
 
-    expect(lab.doubled()).toEqual([]);
-    expect(JSON.parse((await lab.ask("status", "--json", "--store", back)).stdout)).toMatchObject({ halts: [] });
-    expect(readdirSync(place).filter((name) => name.includes("-copy"))).toEqual([]);
-  },
-);
+  expect(lab.doubled()).toEqual([]);
+  expect(JSON.parse((await lab.ask("status", "--json", "--store", back)).stdout)).toMatchObject({ halts: [] });
+  expect(readdirSync(place).filter((name) => name.includes("-copy"))).toEqual([]);
+});
 
 test("a copy that cannot be made leaves the original as it was", async (context) => {
   const place = folder(context);
@@ -80,57 +76,50 @@ test("a copy that cannot be made leaves the original as it was", async (context)
   expect(JSON.parse((await lab.ask("status", "--json")).stdout)).toMatchObject({ halts: [] });
 });
 
-test(
-  "a history is not left behind: run names the copy, and the original says where the work goes on",
-  { timeout: 120_000 },
-  async (context) => {
-    const address = await server.database();
-    const lab = await fleetLab(context, { store: "sqlite:.retinue/store.sqlite", specialists: 2 });
-    const first = lab.run();
-    const { root } = first;
-    await lab.answered(await lab.news("one"), 30_000);
-    first.kill("SIGTERM");
-    await first.ended;
-    const words = ["--base-url", lab.baseUrl, "--set", "b", "--store", address];
-    const refused = await lab.run({ root, store: address }).ended;
-    expect([refused.code, refused.stdout]).toEqual([2, expect.stringContaining("store_left_behind")]);
-    const checked = await inProcess(["check", ...words], { cwd: root, env: lab.keys });
-    expect([checked.code, checked.stderr]).toEqual([
-      2,
-      expect.stringContaining("retinue store copy <address> --store sqlite:.retinue/store.sqlite"),
-    ]);
+test("a history is not left behind: run names the copy, and the original says where the work goes on", async (context) => {
+  const address = await server.database();
+  const lab = await fleetLab(context, { store: "sqlite:.retinue/store.sqlite", specialists: 2 });
+  const first = lab.run();
+  const { root } = first;
+  await lab.answered(await lab.news("one"), 30_000);
+  first.kill("SIGTERM");
+  await first.ended;
+  const words = ["--base-url", lab.baseUrl, "--set", "b", "--store", address];
+  const refused = await lab.run({ root, store: address }).ended;
+  expect([refused.code, refused.stdout]).toEqual([2, expect.stringContaining("store_left_behind")]);
+  const checked = await inProcess(["check", ...words], { cwd: root, env: lab.keys });
+  expect([checked.code, checked.stderr]).toEqual([
+    2,
+    expect.stringContaining("retinue store copy <address> --store sqlite:.retinue/store.sqlite"),
+  ]);
 
-    const itself = await inProcess(["store", "copy", address], { cwd: root, env: { RETINUE_STORE: address } });
-    expect([itself.code, itself.stderr]).toEqual([
-      2,
-      expect.stringContaining("name the original with --store sqlite:.retinue/store.sqlite"),
-    ]);
-    const copied = await inProcess(["store", "copy", address, "--store", "sqlite:.retinue/store.sqlite"], {
-      cwd: root,
-      env: { RETINUE_STORE: address },
-    });
-    expect([copied.code, copied.stdout]).toEqual([
-      0,
-      expect.stringContaining(`retinue halt --lift --store 'sqlite:${join(root, ".retinue/store.sqlite")}'`),
-    ]);
+  const itself = await inProcess(["store", "copy", address], { cwd: root, env: { RETINUE_STORE: address } });
+  expect([itself.code, itself.stderr]).toEqual([2, expect.stringContaining("name the original with --store sqlite:.retinue/store.sqlite")]);
+  const copied = await inProcess(["store", "copy", address, "--store", "sqlite:.retinue/store.sqlite"], {
+    cwd: root,
+    env: { RETINUE_STORE: address },
+  });
+  expect([copied.code, copied.stdout]).toEqual([
+    0,
+    expect.stringContaining(`retinue halt --lift --store 'sqlite:${join(root, ".retinue/store.sqlite")}'`),
+  ]);
 
-    const original = await retinue(["run", "--base-url", lab.baseUrl, "--set", "b"], { cwd: root, env: lab.keys, until: /HALTED/ });
-    expect([original.code, original.stdout]).toEqual([
-      0,
-      expect.stringMatching(
-        /^HALTED since .*, nobody writes: its rows were copied to 127\.0\.0\.1.* \(name the copy with RETINUE_STORE, or .*halt --lift\)$/m,
-      ),
-    ]);
-    const moved = lab.run({ root, store: address });
-    await lab.answered(await lab.news("two"), 30_000);
-    const halted = await lab.ask("halt", "--reason", "enough", "--store", address);
-    expect(halted.code).toBe(0);
-    moved.kill("SIGTERM");
-    await moved.ended;
-    const again = lab.run({ root, store: address });
-    expect(await again.saying(({ type }) => type === "started")).toMatchObject({ halts: [{ scope: "*", reason: "enough" }] });
-    again.kill("SIGTERM");
-    await again.ended;
-    expect(lab.doubled()).toEqual([]);
-  },
-);
+  const original = await retinue(["run", "--base-url", lab.baseUrl, "--set", "b"], { cwd: root, env: lab.keys, until: /HALTED/ });
+  expect([original.code, original.stdout]).toEqual([
+    0,
+    expect.stringMatching(
+      /^HALTED since .*, nobody writes: its rows were copied to 127\.0\.0\.1.* \(name the copy with RETINUE_STORE, or .*halt --lift\)$/m,
+    ),
+  ]);
+  const moved = lab.run({ root, store: address });
+  await lab.answered(await lab.news("two"), 30_000);
+  const halted = await lab.ask("halt", "--reason", "enough", "--store", address);
+  expect(halted.code).toBe(0);
+  moved.kill("SIGTERM");
+  await moved.ended;
+  const again = lab.run({ root, store: address });
+  expect(await again.saying(({ type }) => type === "started")).toMatchObject({ halts: [{ scope: "*", reason: "enough" }] });
+  again.kill("SIGTERM");
+  await again.ended;
+  expect(lab.doubled()).toEqual([]);
+});

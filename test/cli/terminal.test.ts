@@ -10,7 +10,7 @@ import { asHandle } from "../../src/core/ids.ts";
 import { parseJson } from "../../src/core/json.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { credits, SECOND } from "../../src/core/units.ts";
+import { credits } from "../../src/core/units.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import type { CallResult } from "../../src/guardian/call-operation.ts";
 import { controlPath, serveControl } from "../../src/guardian/control-socket.ts";
@@ -364,7 +364,7 @@ async function hostileWorld(context: TestContext) {
   return { cwd, run };
 }
 
-test("run, and what it leaves: status, log, why, approve and doctor", { timeout: 60 * SECOND }, async (context) => {
+test("run, and what it leaves: status, log, why, approve and doctor", async (context) => {
   const { run } = await hostileWorld(context);
   const { code, stdout, stderr } = await run("run", "--for", "4s");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

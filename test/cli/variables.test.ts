@@ -56,20 +56,16 @@ const fieldsOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const DOTENV = "MODEL=first\nREGION=file\nRETINUE_KEY_OTHER=sk_live_0123456789\nRETINUE_BASE_URL=http://127.0.0.1:1/v1\n";
 const everywhere = (text: string) => ({ loaded: text, handled: text, child: text });
 
-test.for(["none", "worker"])(
-  "definitions and their children see .env without our keys, with isolate: %s",
-  { timeout: 60 * SECOND },
-  async (isolate, context) => {
-    const { run, lab, seen, dotenv } = await seeing(context, isolate, DOTENV);
-    expect(await seen()).toEqual(everywhere("first real - - -"));
+test.for(["none", "worker"])("definitions and their children see .env without our keys, with isolate: %s", async (isolate, context) => {
+  const { run, lab, seen, dotenv } = await seeing(context, isolate, DOTENV);
+  expect(await seen()).toEqual(everywhere("first real - - -"));
 
-    dotenv(DOTENV.replace("first", "second"));
-    await run.saying((line) => line["type"] === "definition" && textIn(line, "message").includes("the changed variables of .env"));
-    expect(await seen()).toEqual(everywhere("second real - - -"));
+  dotenv(DOTENV.replace("first", "second"));
+  await run.saying((line) => line["type"] === "definition" && textIn(line, "message").includes("the changed variables of .env"));
+  expect(await seen()).toEqual(everywhere("second real - - -"));
 
-    dotenv(DOTENV.replace(/MODEL.*\n/, ""));
-    await expect.poll(() => run.said.filter(({ type }) => type === "definition").length, { timeout: 20 * SECOND }).toBe(2);
-    expect(await seen()).toEqual(everywhere("- real - - -"));
-    expect(lab.effects("posts.reply")).toEqual([]);
-  },
-);
+  dotenv(DOTENV.replace(/MODEL.*\n/, ""));
+  await expect.poll(() => run.said.filter(({ type }) => type === "definition").length, { timeout: 20 * SECOND }).toBe(2);
+  expect(await seen()).toEqual(everywhere("- real - - -"));
+  expect(lab.effects("posts.reply")).toEqual([]);
+});

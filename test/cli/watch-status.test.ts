@@ -7,29 +7,25 @@ import { start } from "../harness/process.ts";
 import { project } from "../harness/project.ts";
 import { storeProject } from "../harness/store-project.ts";
 
-test(
-  "on a pipe each matter that comes or ends is one line, and Ctrl-C ends it with the last state",
-  { timeout: 40_000 },
-  async (context) => {
-    const { root, run } = await storeProject();
-    const watch = start(context, ["status", "--watch", "--store", `sqlite:${join(root, ".retinue/store.sqlite")}`], { cwd: root });
-    const seen = (change: string) => watch.saying((said) => said["type"] === "need" && said["change"] === change);
-    await watch.saying(({ type }) => type === "watching");
-    expect(await run("halt", "--reason", "a look first")).toMatchObject({ code: 0 });
-    expect(await seen("came")).toMatchObject({ need: { key: "halt:*", message: "halted: a look first" } });
-    expect(await run("halt", "--lift")).toMatchObject({ code: 0 });
-    expect(await seen("ended")).toMatchObject({ need: { key: "halt:*" } });
-    watch.kill("SIGINT");
-    const { code, stdout } = await watch.ended;
-    expect(watch.strays).toEqual([]);
-    expect([code, JSON.parse(stdout)]).toEqual([
-      0,
-      expect.objectContaining({ ok: true, halts: [], specialists: [expect.objectContaining({ handle: "scout" })] }),
-    ]);
-  },
-);
+test("on a pipe each matter that comes or ends is one line, and Ctrl-C ends it with the last state", async (context) => {
+  const { root, run } = await storeProject();
+  const watch = start(context, ["status", "--watch", "--store", `sqlite:${join(root, ".retinue/store.sqlite")}`], { cwd: root });
+  const seen = (change: string) => watch.saying((said) => said["type"] === "need" && said["change"] === change);
+  await watch.saying(({ type }) => type === "watching");
+  expect(await run("halt", "--reason", "a look first")).toMatchObject({ code: 0 });
+  expect(await seen("came")).toMatchObject({ need: { key: "halt:*", message: "halted: a look first" } });
+  expect(await run("halt", "--lift")).toMatchObject({ code: 0 });
+  expect(await seen("ended")).toMatchObject({ need: { key: "halt:*" } });
+  watch.kill("SIGINT");
+  const { code, stdout } = await watch.ended;
+  expect(watch.strays).toEqual([]);
+  expect([code, JSON.parse(stdout)]).toEqual([
+    0,
+    expect.objectContaining({ ok: true, halts: [], specialists: [expect.objectContaining({ handle: "scout" })] }),
+  ]);
+});
 
-test("on a terminal it is drawn in place, also after a resize, and the terminal is given back", { timeout: 40_000 }, async () => {
+test("on a terminal it is drawn in place, also after a resize, and the terminal is given back", async () => {
   const { root, run } = await storeProject();
   let written = "";
   const screen = { write: (text: string) => void (written += text), isTTY: true, columns: 100, rows: 30 };

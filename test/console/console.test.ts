@@ -5,7 +5,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isObject, parseJson } from "../../src/core/json.ts";
-import { SECOND } from "../../src/core/units.ts";
 import { consoleDesk, TOKEN as GUARDIANS_TOKEN } from "../harness/console-desk.ts";
 import { folder, resultOf, textIn } from "../harness/process.ts";
 import { runLab } from "../harness/run-command.ts";
@@ -22,7 +21,7 @@ async function ask(url: string, token?: string): Promise<{ readonly status: numb
   return { status: answer.status, body: parseJson(await answer.text()) };
 }
 
-test("health is told to anybody, status to the token alone, and the token to nobody", { timeout: 30 * SECOND }, async (context) => {
+test("health is told to anybody, status to the token alone, and the token to nobody", async (context) => {
   const lab = await runLab(context, IDLER);
   const run = lab.run({ env: { RETINUE_CONSOLE_PORT: "0", RETINUE_CONSOLE_TOKEN: TOKEN } });
   const url = textIn(await run.saying(({ type }) => type === "console"), "url");
@@ -52,7 +51,7 @@ test("health is told to anybody, status to the token alone, and the token to nob
   await expect(ask(`${url}/healthz`)).rejects.toThrow("fetch failed");
 });
 
-test("an order at the console stops the process's writes, is a row, and reaches open pages", { timeout: 30 * SECOND }, async (context) => {
+test("an order at the console stops the process's writes, is a row, and reaches open pages", async (context) => {
   const lab = await runLab(context, IDLER);
   const run = lab.run({ env: { RETINUE_CONSOLE_PORT: "0", RETINUE_CONSOLE_TOKEN: TOKEN } });
   const url = textIn(await run.saying(({ type }) => type === "console"), "url");
@@ -79,7 +78,7 @@ test("an order at the console stops the process's writes, is a row, and reaches 
   expect((await run.ended).code).toBe(0);
 });
 
-test("without a token there is no status, and a port in use starts nothing", { timeout: 30 * SECOND }, async (context) => {
+test("without a token there is no status, and a port in use starts nothing", async (context) => {
   const lab = await runLab(context, IDLER);
   const run = lab.run({ env: { RETINUE_CONSOLE_PORT: "0" } });
   const url = textIn(await run.saying(({ type }) => type === "console"), "url");

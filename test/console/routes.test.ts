@@ -204,7 +204,7 @@ test("a HEAD takes no place among the pages, and reads no log", async () => {
   }
 });
 
-test("300 open pages are bounded: those beyond are told so, and orders go on", { timeout: 20 * SECOND }, async () => {
+test("300 open pages are bounded: those beyond are told so, and orders go on", async () => {
   const { desk, session, hash } = await withProposal();
   const streams = await Promise.all(Array.from({ length: 300 }, () => stream(desk, session)));
   const open = streams.filter(({ status }) => status === 200);
@@ -224,7 +224,7 @@ function silentExport(desk: ConsoleDesk, { cookie }: Session): Socket {
   return socket.pause();
 }
 
-test("a reader that stops reading an export asks the store for no more, and pages stay live", { timeout: 20 * SECOND }, async () => {
+test("a reader that stops reading an export asks the store for no more, and pages stay live", async () => {
   let asked = 0;
   const entry: ActionEntry = { about: "action", seq: 1, id: "a", at: 0, handle: "scout", operation: "posts.create", state: "confirmed" };
   const endless = async () => ({ entries: Array.from({ length: 500 }, () => ({ ...entry, message: "x".repeat(2_000) })), next: ++asked });

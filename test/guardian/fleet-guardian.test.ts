@@ -16,25 +16,29 @@ test(
     const [one, two] = [lab.run(), lab.run()];
     const shards = async (): Promise<readonly number[]> =>
       JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map((process: { shards: number }) => process.shards);
-    await expect.poll(shards, { timeout: 15_000 }).toEqual([512, 512]);
+    await expect.poll(shards, { timeout: 40_000 }).toEqual([512, 512]);
     await lab.answered(await lab.news("one"));
 
     one.kill("SIGSTOP");
     const post = await lab.news("two"); // it may be under way in the other process
     const halted = await lab.ask("halt", "--reason", "now");
-    expect([halted.code, halted.stdout]).toEqual([0, expect.stringContaining("halted: no specialist writes")]);
+    expect([halted.code, halted.stdout]).toEqual([
+      0,
+      expect.stringMatching(/halted: no specialist writes|did not answer: its sessions are ended/),
+    ]);
     const answers = (of: string): number =>
       lab.network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === of).length;
     const status = await lab.ask("status");
     expect(status.stdout).toContain("now");
     one.kill("SIGCONT");
     const three = lab.run();
-    await expect.poll(async () => (await shards()).length, { timeout: 15_000 }).toBe(3);
+    await expect.poll(async () => (await shards()).length, { timeout: 40_000 }).toBe(3);
     const late = await lab.news("three");
-    await expect.poll(async () => (await shards()).reduce((sum, count) => sum + count, 0), { timeout: 20_000 }).toBe(1_024);
+    await expect.poll(async () => (await shards()).reduce((sum, count) => sum + count, 0), { timeout: 40_000 }).toBe(1_024);
     const before = answers(post);
     expect(before).toBeLessThan(8); // those of the stopped process wait
 
+    expect(answers(post)).toBe(before);
     const lifted = await lab.ask("halt", "--lift");
     expect(lifted.code).toBe(0);
     await lab.answered(post, 60_000); // each reads its list when it is due

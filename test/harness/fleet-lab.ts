@@ -92,7 +92,7 @@ export async function fleetLab(
     async news(text) {
       return textAt((await other("POST", "/v1/posts", { body: { content: text } })).json, "id");
     },
-    async answered(post, timeoutMs = 15_000) {
+    async answered(post, timeoutMs = 40_000) {
       await expect.poll(() => new Set(replies(post).map(({ agent }) => agent)).size, { timeout: timeoutMs }).toBe(handles.length);
     },
     doubled: () => handles.filter((handle) => network.truth.duplicates({ agent: handle }).length > 0),

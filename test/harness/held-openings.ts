@@ -16,7 +16,7 @@ export async function holdOpenings(store: string, table = "placement"): Promise<
   return {
     async waits() {
       const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${table}%' AND datname = current_database()`;
-      await expect.poll(async () => (await watcher.query(waiting)).rows, { timeout: 15_000 }).not.toEqual([]);
+      await expect.poll(async () => (await watcher.query(waiting)).rows, { timeout: 40_000 }).not.toEqual([]);
     },
     async release() {
       await client.query("COMMIT");

@@ -108,13 +108,13 @@ async function served(): Promise<string> {
   return withToken(server.url);
 }
 
-test("the table names every scenario for servers", { timeout: 30_000 }, async () => {
+test("the table names every scenario for servers", async () => {
   const listed = [...(await suite("list", "--server")).matchAll(/^ +- (\S+)/gm)].map(([, name]) => String(name));
   expect(Object.keys(SCENARIOS).toSorted()).toEqual(listed.toSorted());
 });
 
 const applies = Object.keys(SCENARIOS).filter((name) => SCENARIOS[name] === "passes");
-test.each(applies)("conformance: %s", { timeout: 30_000 }, async (scenario) => {
+test.each(applies)("conformance: %s", async (scenario) => {
   expect(await suite("server", "--url", await served(), "--scenario", scenario)).toMatch(/^0\n[^]*Passed: [1-9]\d*\/\d+, 0 failed/);
 });
 

@@ -31,7 +31,7 @@ async function connected(settings: ToolServerSettings, variables: { readonly [na
   return connection;
 }
 
-test("it is open until the server ends, and says that it ended", { timeout: 20_000 }, async () => {
+test("it is open until the server ends, and says that it ended", async () => {
   const connection = await connected({ command: process.execPath, args: [SERVER] });
   expect((await connection.tools(forever)).map(({ name }) => name)).toContain("forecast");
   expect(connection.isOpen).toBe(true);
@@ -40,7 +40,7 @@ test("it is open until the server ends, and says that it ended", { timeout: 20_0
   expect(connection.failureOf(error)).toMatchObject({ code: "tool_unreachable", name: "Retryable" });
 });
 
-test("a server of the 2025 protocol is called too", { timeout: 20_000 }, async () => {
+test("a server of the 2025 protocol is called too", async () => {
   const connection = await connected({ command: process.execPath, args: [SERVER.replace(".mjs", "-2025.mjs")] });
   expect(await connection.tools(forever)).toMatchObject([{ name: "forecast", description: "Forecasts the weather." }]);
   expect(await connection.call("forecast", {}, forever)).toEqual({ ok: true, text: "rain" });
@@ -59,7 +59,7 @@ test("a server over HTTP is called with its token, and refuses a client without"
   await expect(connected({ url })).rejects.toMatchObject({ code: "tool_unreachable" });
 });
 
-test("an address that answers HTML is told by its status, and no stream is opened at it", { timeout: 20_000 }, async () => {
+test("an address that answers HTML is told by its status, and no stream is opened at it", async () => {
   const methods: (string | undefined)[] = [];
   const server = createServer((request, answer) => {
     methods.push(request.method);

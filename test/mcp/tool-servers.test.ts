@@ -45,7 +45,7 @@ async function world({ settings, clock = systemClock(), variables = {}, accept =
   return { root, servers, scout, call, acceptAll, lines };
 }
 
-test("a tool answers with text and data, and its server gets the named variables and no key", { timeout: 20_000 }, async () => {
+test("a tool answers with text and data, and its server gets the named variables and no key", async () => {
   const { call } = await world({
     settings: { command: process.execPath, args: [SERVER], env: ["WEATHER_KEY"] },
     variables: { WEATHER_KEY: "sunny-key", RETINUE_KEY_SCOUT: "sk_live_0123456789" },
@@ -60,22 +60,18 @@ test("a tool answers with text and data, and its server gets the named variables
   expect(await call("weather/forecast", { city: 7 })).toMatchObject({ ok: false });
 });
 
-test(
-  "a tool that nobody accepted, one outside `tools` and one that the server lacks are refused before any call",
-  { timeout: 20_000 },
-  async () => {
-    const { call, servers, acceptAll, root } = await world({ accept: false });
-    await expect(call("weather/forecast")).rejects.toMatchObject({ code: "tool_unaccepted", name: "Refused" });
-    await acceptAll(["weather/forecast"]);
-    expect([...readAccepted(root).keys()]).toEqual(["weather/forecast"]);
-    expect(await call("weather/forecast")).toMatchObject({ ok: true });
-    await expect(call("weather/counts")).rejects.toMatchObject({ code: "tool_not_allowed" });
-    await expect(servers.findTools(["weather/none"], forever)).rejects.toMatchObject({ code: "tool_missing" });
-    await expect(servers.findTools(["other/none"], forever)).rejects.toMatchObject({ code: "tool_server_unknown" });
-  },
-);
+test("a tool that nobody accepted, one outside `tools` and one that the server lacks are refused before any call", async () => {
+  const { call, servers, acceptAll, root } = await world({ accept: false });
+  await expect(call("weather/forecast")).rejects.toMatchObject({ code: "tool_unaccepted", name: "Refused" });
+  await acceptAll(["weather/forecast"]);
+  expect([...readAccepted(root).keys()]).toEqual(["weather/forecast"]);
+  expect(await call("weather/forecast")).toMatchObject({ ok: true });
+  await expect(call("weather/counts")).rejects.toMatchObject({ code: "tool_not_allowed" });
+  await expect(servers.findTools(["weather/none"], forever)).rejects.toMatchObject({ code: "tool_missing" });
+  await expect(servers.findTools(["other/none"], forever)).rejects.toMatchObject({ code: "tool_server_unknown" });
+});
 
-test("a description that changes is refused within a minute, until a person accepts it", { timeout: 30_000 }, async () => {
+test("a description that changes is refused within a minute, until a person accepts it", async () => {
   let ahead = 0;
   const real = systemClock();
   const { call, servers, scout, acceptAll } = await world({ clock: { ...real, monotonic: () => real.monotonic() + ahead } });
@@ -90,26 +86,26 @@ test("a description that changes is refused within a minute, until a person acce
   expect(await call("weather/changes")).toMatchObject({ text: "changed" });
 });
 
-test("a server that hangs is given up at the deadline and started anew for the next call", { timeout: 20_000 }, async () => {
+test("a server that hangs is given up at the deadline and started anew for the next call", async () => {
   const { call } = await world();
   await expect(call("weather/hangs", {}, 300)).rejects.toMatchObject({ code: "tool_deadline", name: "Retryable" });
   expect(await call("weather/forecast", { city: "Bern" })).toMatchObject({ ok: true });
 });
 
-test("an answer of 10 MB, and one that no step can store, are refused and leave the next call as it was", { timeout: 20_000 }, async () => {
+test("an answer of 10 MB, and one that no step can store, are refused and leave the next call as it was", async () => {
   const { call } = await world();
   await expect(call("weather/long")).rejects.toMatchObject({ code: "tool_answer_unusable", name: "Refused" });
   await expect(call("weather/longish")).rejects.toMatchObject({ code: "tool_answer_unusable", name: "Refused" });
   expect(await call("weather/forecast", { city: "Bern" })).toMatchObject({ ok: true });
 });
 
-test("a server that dies in mid-call fails the call, which can be made again", { timeout: 20_000 }, async () => {
+test("a server that dies in mid-call fails the call, which can be made again", async () => {
   const { call } = await world();
   await expect(call("weather/dies")).rejects.toMatchObject({ code: "tool_unreachable", name: "Retryable" });
   expect(await call("weather/forecast", { city: "Bern" })).toMatchObject({ ok: true });
 });
 
-test("a server that cannot be started is not started again for 5 s", { timeout: 20_000 }, async () => {
+test("a server that cannot be started is not started again for 5 s", async () => {
   const { call, root } = await world({ settings: { command: "/nowhere/server" }, accept: false });
   writeAccepted(root, new Map(TOOLS.map((tool) => [tool, `sha256:${"0".repeat(64)}`])));
   const first: unknown = await call("weather/forecast").catch((error: unknown) => error);
@@ -117,7 +113,7 @@ test("a server that cannot be started is not started again for 5 s", { timeout: 
   expect(await call("weather/forecast").catch((error: unknown) => error)).toBe(first);
 });
 
-test("over HTTP the token is sent, and a page of 10 MB is not read to its end", { timeout: 20_000 }, async () => {
+test("over HTTP the token is sent, and a page of 10 MB is not read to its end", async () => {
   const seen: (string | undefined)[] = [];
   const server = createServer((request, answer) => {
     seen.push(request.headers.authorization);

@@ -25,7 +25,7 @@ const DATED = [
   ["source", "updated_at"],
 ] as const;
 
-test("an hour ahead, an hour behind, and right", { timeout: 120_000 }, async (context) => {
+test("an hour ahead, an hour behind, and right", async (context) => {
   const lab = await fleetLab(context, { store: `${await server.database()}?session_timeout=2`, specialists: 6 });
   const began = Date.now();
   const [ahead, behind, right] = [lab.run(wrongBy(HOUR)), lab.run(wrongBy(-HOUR)), lab.run()];

@@ -133,7 +133,7 @@ function thoughts(path: string): { readonly [table: string]: readonly object[] }
 }
 
 describe("a dry run", () => {
-  test("reads as often as a real run, within five per cent, over one hour of a busy specialist", { timeout: 60_000 }, async () => {
+  test("reads as often as a real run, within five per cent, over one hour of a busy specialist", async () => {
     const real = await project().run(replying, { dry: false });
     const dry = await project().run(replying);
     expect(real.reads.length).toBeGreaterThan(500);

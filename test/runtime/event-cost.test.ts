@@ -95,7 +95,7 @@ test("at 16 in flight an event takes at most 4.6 statements, 8 KB of log and 64 
 });
 
 // No event shares a commit with another: 8.1 to 8.3 were seen, and more on a busy machine, where time passes between them.
-test("alone, an event takes at most 10 statements and 26 KB of log", { timeout: 120_000 }, async () => {
+test("alone, an event takes at most 10 statements and 26 KB of log", async () => {
   const { statements, logKb } = await costOf(600, { inFlight: 1 });
   expect(statements).toBeLessThanOrEqual(10);
   expect(logKb).toBeLessThanOrEqual(26);

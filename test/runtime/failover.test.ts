@@ -37,30 +37,26 @@ test(
   },
 );
 
-test(
-  "a server that comes back without the store is sent nothing more, and nothing is answered again",
-  { timeout: 90_000 },
-  async (context) => {
-    const store = await server.database();
-    const lab = await fleetLab(context, { store, specialists: 4 });
-    const processes = [lab.run(), lab.run()];
-    for (const process of processes) await process.saying(({ type }) => type === "started");
-    await lab.answered(await lab.news("before"), 60_000);
-    const database = new URL(store).pathname.slice(1);
-    await server.run(
-      `DROP SCHEMA retinue CASCADE;
+test("a server that comes back without the store is sent nothing more, and nothing is answered again", async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 4 });
+  const processes = [lab.run(), lab.run()];
+  for (const process of processes) await process.saying(({ type }) => type === "started");
+  await lab.answered(await lab.news("before"), 60_000);
+  const database = new URL(store).pathname.slice(1);
+  await server.run(
+    `DROP SCHEMA retinue CASCADE;
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'retinue %' AND datname = current_database()`,
-      database,
-    );
-    for (const process of processes)
-      await process.saying((said) => said["level"] === "error" && JSON.stringify(said).includes("the server came back without the store"));
-    expect(await server.run("SELECT to_regclass('retinue.migration') AS found", database)).toEqual([{ found: null }]);
-    expect(lab.doubled()).toEqual([]);
-    for (const process of processes) process.kill("SIGTERM");
-    for (const process of processes) await process.ended;
-    // Whoever starts them again begins with an empty store.
-    const fresh = lab.run();
-    await fresh.saying(({ type }) => type === "started");
-    await lab.answered(await lab.news("after"), 60_000);
-  },
-);
+    database,
+  );
+  for (const process of processes)
+    await process.saying((said) => said["level"] === "error" && JSON.stringify(said).includes("the server came back without the store"));
+  expect(await server.run("SELECT to_regclass('retinue.migration') AS found", database)).toEqual([{ found: null }]);
+  expect(lab.doubled()).toEqual([]);
+  for (const process of processes) process.kill("SIGTERM");
+  for (const process of processes) await process.ended;
+  // Whoever starts them again begins with an empty store.
+  const fresh = lab.run();
+  await fresh.saying(({ type }) => type === "started");
+  await lab.answered(await lab.news("after"), 60_000);
+});

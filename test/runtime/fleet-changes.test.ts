@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+import { folder } from "../harness/process.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
@@ -25,7 +26,7 @@ const answeredBy = (lab: FleetLab, post: string): readonly string[] =>
     .flatMap(({ target, agent }) => (target === post ? [agent] : []))
     .toSorted();
 
-test("a specialist goes to a process that has its definition, and is named where none has", { timeout: 120_000 }, async (context) => {
+test("a specialist goes to a process that has its definition, and is named where none has", async (context) => {
   const lab = await fleetLab(context, { store: await server.database(), specialists: 12 });
   const [one, two] = [lab.run(), lab.run()];
   await lab.answered(await lab.news("one"), 30_000);
@@ -48,22 +49,28 @@ test("a specialist goes to a process that has its definition, and is named where
   expect(lab.doubled()).toEqual([]);
 });
 
-const SLOW = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
+/** Its first specialist handles a post of the word "think" until a file is there. */
+const slow =
+  (until: string) =>
+  (handle: string): string =>
+    `import { existsSync } from "node:fs";
+  export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
   watch: { feed: { from: "2026-01-01" } }, on: { "post.created": async (post, act) => {
     if ("${handle}" === "s0" && JSON.stringify(post).includes("think")) {
       console.log("thinking");
-      await new Promise((resolve) => setTimeout(resolve, 20_000));
+      while (!existsSync(${JSON.stringify(until)})) await new Promise((resolve) => setTimeout(resolve, 50));
     }
     act.reply(post, "${handle} on " + post.id); } } };`;
 
 test(
   "a process that joins beside a slow handler stops nobody meanwhile, and has its share after it",
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   async (context) => {
-    const lab = await fleetLab(context, { store: await server.database(), specialists: 6, definition: SLOW });
+    const until = join(folder(context), "until");
+    const lab = await fleetLab(context, { store: await server.database(), specialists: 6, definition: slow(until) });
     const one = lab.run();
     await lab.answered(await lab.news("one"), 30_000);
-    const slow = await lab.news("think");
+    const thought = await lab.news("think");
     await one.saying((said) => JSON.stringify(said).includes("thinking"));
     const two = lab.run();
     await two.saying(({ type }) => type === "started");
@@ -72,16 +79,17 @@ test(
     for (const text of ["two", "three"]) {
       const post = await lab.news(text);
       posts.push(post);
-      await expect.poll(() => answeredBy(lab, post), { timeout: 9_000 }).toEqual(others);
+      await expect.poll(() => answeredBy(lab, post), { timeout: 20_000 }).toEqual(others);
     }
-    expect([answeredBy(lab, slow), await sharesOf(lab)]).toEqual([others, [1_024, 0]]);
+    expect([answeredBy(lab, thought), await sharesOf(lab)]).toEqual([others, [1_024, 0]]);
+    writeFileSync(until, "");
     await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([512, 512]);
-    for (const post of [slow, ...posts]) await lab.answered(post, 30_000);
+    for (const post of [thought, ...posts]) await lab.answered(post, 30_000);
     expect(lab.doubled()).toEqual([]);
   },
 );
 
-test("a drained process stays so when it loses its session, and what it had is at the others", { timeout: 90_000 }, async (context) => {
+test("a drained process stays so when it loses its session, and what it had is at the others", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 4 });
   const one = lab.run();
@@ -110,7 +118,7 @@ test("a drained process stays so when it loses its session, and what it had is a
   await lab.answered(await lab.news("two"));
 });
 
-test("a process whose sessions all end tells that nothing is sent, also where the server is there at once", async (context) => {
+test("a process whose sessions all end tells that nothing is sent, though the server is there", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 2 });
   const one = lab.run();
@@ -129,32 +137,28 @@ test("a process whose sessions all end tells that nothing is sent, also where th
   await lab.answered(await lab.news("two"), 30_000);
 });
 
-test(
-  "a specialist whose key becomes another's in another shard runs no longer, until it has its own",
-  { timeout: 120_000 },
-  async (context) => {
-    const lab = await fleetLab(context, { store: await server.database(), specialists: 3 });
-    const one = lab.run({ env: Object.fromEntries(Object.keys(lab.keys).map((name) => [name, undefined])) });
-    let given = 0;
-    const give = (keys: { readonly [name: string]: string }): void =>
-      writeFileSync(
-        join(one.root, ".env"),
-        Object.entries({ ...keys, GIVEN: `${++given}` }) // definitions may read it, so they are loaded again
-          .map(([name, key]) => `${name}=${key}\n`)
-          .join(""),
-      );
-    give(lab.keys);
-    await lab.answered(await lab.news("one"), 30_000);
-    const working = async (): Promise<readonly string[]> =>
-      JSON.parse((await lab.ask("status", "--json")).stdout)
-        .specialists.filter(({ tier }: { tier?: string }) => tier !== undefined)
-        .map(({ handle }: { handle: string }) => handle);
-    give({ ...lab.keys, RETINUE_KEY_S1: lab.keys["RETINUE_KEY_S0"] ?? "" });
-    await expect.poll(working, POLLED).toEqual(["s0", "s2"]);
-    const post = await lab.news("two");
-    await expect.poll(() => answeredBy(lab, post), POLLED).toEqual(["s0", "s2"]);
-    give(lab.keys);
-    await lab.answered(post, 30_000);
-    expect(lab.doubled()).toEqual([]);
-  },
-);
+test("a specialist whose key becomes another's in another shard runs no longer, until it has its own", async (context) => {
+  const lab = await fleetLab(context, { store: await server.database(), specialists: 3 });
+  const one = lab.run({ env: Object.fromEntries(Object.keys(lab.keys).map((name) => [name, undefined])) });
+  let given = 0;
+  const give = (keys: { readonly [name: string]: string }): void =>
+    writeFileSync(
+      join(one.root, ".env"),
+      Object.entries({ ...keys, GIVEN: `${++given}` }) // definitions may read it, so they are loaded again
+        .map(([name, key]) => `${name}=${key}\n`)
+        .join(""),
+    );
+  give(lab.keys);
+  await lab.answered(await lab.news("one"), 30_000);
+  const working = async (): Promise<readonly string[]> =>
+    JSON.parse((await lab.ask("status", "--json")).stdout)
+      .specialists.filter(({ tier }: { tier?: string }) => tier !== undefined)
+      .map(({ handle }: { handle: string }) => handle);
+  give({ ...lab.keys, RETINUE_KEY_S1: lab.keys["RETINUE_KEY_S0"] ?? "" });
+  await expect.poll(working, POLLED).toEqual(["s0", "s2"]);
+  const post = await lab.news("two");
+  await expect.poll(() => answeredBy(lab, post), POLLED).toEqual(["s0", "s2"]);
+  give(lab.keys);
+  await lab.answered(post, 30_000);
+  expect(lab.doubled()).toEqual([]);
+});

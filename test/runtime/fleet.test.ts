@@ -8,7 +8,7 @@ let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
 afterAll(() => server.stop());
 
-test("two processes share the specialists, and each takes over what the other leaves", { timeout: 120_000 }, async (context) => {
+test("two processes share the specialists, and each takes over what the other leaves", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 12 });
   const sessions = async (pid: number): Promise<readonly unknown[]> =>
@@ -53,7 +53,7 @@ test("two processes share the specialists, and each takes over what the other le
   expect(lab.doubled()).toEqual([]);
 });
 
-test("a process that is stopped while it opens a store gives its others at once", { timeout: 120_000 }, async (context) => {
+test("a process that is stopped while it opens a store gives its others at once", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 12 });
   /** Shards by the number of their process. */

@@ -26,7 +26,7 @@ async function lab(context: TestContext) {
   };
 }
 
-test("a process at work sends nothing while the disk is full, and goes on by itself", { timeout: 90_000 }, async (context) => {
+test("a process at work sends nothing while the disk is full, and goes on by itself", async (context) => {
   const { run, news, answered, doubled, network, fill, free } = await lab(context);
   const process = run();
   await answered(await news("before"));
@@ -42,7 +42,7 @@ test("a process at work sends nothing while the disk is full, and goes on by its
   expect((await process.ended).code).toBe(EXIT.done);
 });
 
-test("a start on a server whose disk is full says so, and a later one works", { timeout: 60_000 }, async (context) => {
+test("a start on a server whose disk is full says so, and a later one works", async (context) => {
   const { run, news, answered, fill, free } = await lab(context);
   const first = run();
   await answered(await news("before"));
@@ -57,26 +57,22 @@ test("a start on a server whose disk is full says so, and a later one works", { 
   await answered(await news("after"), 30_000);
 });
 
-test(
-  "a store that is lost at its first commit is opened at growing intervals, and not told of each time",
-  { timeout: 90_000 },
-  async (context) => {
-    const { run, news, answered, doubled, rows } = await lab(context);
-    const process = run();
-    await answered(await news("before"));
-    await rows("CREATE TRIGGER disk_is_full BEFORE INSERT OR UPDATE ON retinue.source FOR EACH ROW EXECUTE FUNCTION public.fail()");
-    const opened = async (): Promise<number> => Number((await rows("SELECT max(number) AS n FROM retinue.holder"))[0]?.["n"]);
-    const [before, startedAt] = [await opened(), performance.now()];
-    const post = await news("while it is full");
-    await expect.poll(async () => (await opened()) - before, { timeout: 30_000 }).toBe(5);
-    expect(performance.now() - startedAt).toBeGreaterThan(7_000); // 0, 1, 2 and 4 s
-    await rows("DROP TRIGGER disk_is_full ON retinue.source");
-    await answered(post, 30_000);
-    await process.saying((line) => textIn(line, "message") === "the store can be used again");
-    process.kill("SIGTERM");
-    await process.ended;
-    const told = process.said.filter((line) => textIn(line, "message").startsWith("nothing is sent until the store can be used again"));
-    expect(told.length).toBeLessThanOrEqual(2);
-    expect(doubled()).toEqual([]);
-  },
-);
+test("a store that is lost at its first commit is opened at growing intervals, and not told of each time", async (context) => {
+  const { run, news, answered, doubled, rows } = await lab(context);
+  const process = run();
+  await answered(await news("before"));
+  await rows("CREATE TRIGGER disk_is_full BEFORE INSERT OR UPDATE ON retinue.source FOR EACH ROW EXECUTE FUNCTION public.fail()");
+  const opened = async (): Promise<number> => Number((await rows("SELECT max(number) AS n FROM retinue.holder"))[0]?.["n"]);
+  const [before, startedAt] = [await opened(), performance.now()];
+  const post = await news("while it is full");
+  await expect.poll(async () => (await opened()) - before, { timeout: 30_000 }).toBe(5);
+  expect(performance.now() - startedAt).toBeGreaterThan(7_000); // 0, 1, 2 and 4 s
+  await rows("DROP TRIGGER disk_is_full ON retinue.source");
+  await answered(post, 30_000);
+  await process.saying((line) => textIn(line, "message") === "the store can be used again");
+  process.kill("SIGTERM");
+  await process.ended;
+  const told = process.said.filter((line) => textIn(line, "message").startsWith("nothing is sent until the store can be used again"));
+  expect(told.length).toBeLessThanOrEqual(2);
+  expect(doubled()).toEqual([]);
+});

@@ -17,7 +17,7 @@ const ANSWERER = (
 ): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"], watch: { mentions: false },
   on: { "mention.created": (mention, act) => { act.reply(mention, "${handle} on " + mention.id); } } };`;
 
-test("a delivery to either process reaches its specialist once, wherever that is", { timeout: 90_000 }, async (context) => {
+test("a delivery to either process reaches its specialist once, wherever that is", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 8, definition: ANSWERER });
   const ports = [await freePort(), await freePort()] as const;
@@ -56,7 +56,7 @@ test("a delivery to either process reaches its specialist once, wherever that is
   for (const process of processes) expect((await process.ended).code).toBe(0);
 });
 
-test("specialists that share a key are at one process, whose shards are those of all of them", { timeout: 60_000 }, async (context) => {
+test("specialists that share a key are at one process, whose shards are those of all of them", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 8, definition: ANSWERER });
   const key = lab.keys["RETINUE_KEY_S0"] ?? "";
@@ -73,7 +73,7 @@ test("specialists that share a key are at one process, whose shards are those of
   expect((await one.ended).code).toBe(0);
 });
 
-test("a process of another network is refused before the others see it, and check says so too", { timeout: 60_000 }, async (context) => {
+test("a process of another network is refused before the others see it, and check says so too", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 2 });
   const stranger = await fleetLab(context, { store, specialists: 2 });

@@ -12,37 +12,33 @@ let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
 afterAll(() => server.stop());
 
-test(
-  "a process says that its server does not answer, holds a halt meanwhile, and goes on by itself",
-  { timeout: 120_000 },
-  async (context) => {
-    const proxy = await startCuttingProxy(context, server.port);
-    const store = `${proxy.through(await server.database())}?session_timeout=2`;
-    const lab = await fleetLab(context, { store, specialists: 2 });
-    const port = await freePort();
-    const process = lab.run({ env: { RETINUE_CONSOLE_PORT: `${port}`, RETINUE_CONSOLE_TOKEN: "a-token-for-the-console-of-this-test" } });
-    await lab.answered(await lab.news("one"));
-    const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
-    expect(await ready()).toBe(200);
+test("a process says that its server does not answer, holds a halt meanwhile, and goes on by itself", async (context) => {
+  const proxy = await startCuttingProxy(context, server.port);
+  const store = `${proxy.through(await server.database())}?session_timeout=2`;
+  const lab = await fleetLab(context, { store, specialists: 2 });
+  const port = await freePort();
+  const process = lab.run({ env: { RETINUE_CONSOLE_PORT: `${port}`, RETINUE_CONSOLE_TOKEN: "a-token-for-the-console-of-this-test" } });
+  await lab.answered(await lab.news("one"));
+  const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
+  expect(await ready()).toBe(200);
 
-    proxy.silence(true);
-    const post = await lab.news("two");
-    await expect.poll(ready, { timeout: 20_000 }).toBe(503);
-    const lost = await process.saying((line) => textIn(line, "message").startsWith("nothing is sent until the store can be used again"));
-    expect(JSON.stringify(lost)).toMatch(/has not answered for|cannot be reached/);
-    const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: process.root });
-    const halted = await order("halt", "--reason", "now");
-    expect(halted.stdout + halted.stderr).toContain(`it holds in process ${process.pid}`);
+  proxy.silence(true);
+  const post = await lab.news("two");
+  await expect.poll(ready, { timeout: 20_000 }).toBe(503);
+  const lost = await process.saying((line) => textIn(line, "message").startsWith("nothing is sent until the store can be used again"));
+  expect(JSON.stringify(lost)).toMatch(/has not answered for|cannot be reached/);
+  const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: process.root });
+  const halted = await order("halt", "--reason", "now");
+  expect(halted.stdout + halted.stderr).toContain(`it holds in process ${process.pid}`);
 
-    proxy.silence(false);
-    await expect.poll(ready, { timeout: 30_000 }).toBe(200);
-    await expect.poll(async () => (await order("status", "--json")).stdout, { timeout: 20_000 }).toContain("now");
-    const repliesTo = (): number => lab.network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === post).length;
-    expect(repliesTo()).toBe(0);
-    expect((await order("halt", "--lift")).code).toBe(EXIT.done);
-    await lab.answered(post, 30_000);
-    expect(lab.doubled()).toEqual([]);
-    process.kill("SIGTERM");
-    expect((await process.ended).code).toBe(EXIT.done);
-  },
-);
+  proxy.silence(false);
+  await expect.poll(ready, { timeout: 30_000 }).toBe(200);
+  await expect.poll(async () => (await order("status", "--json")).stdout, { timeout: 20_000 }).toContain("now");
+  const repliesTo = (): number => lab.network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === post).length;
+  expect(repliesTo()).toBe(0);
+  expect((await order("halt", "--lift")).code).toBe(EXIT.done);
+  await lab.answered(post, 30_000);
+  expect(lab.doubled()).toEqual([]);
+  process.kill("SIGTERM");
+  expect((await process.ended).code).toBe(EXIT.done);
+});

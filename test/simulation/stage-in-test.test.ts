@@ -109,7 +109,7 @@ test("an action that waits for its Guardian leaves once it is approved", async (
   await town.repliesOnceTo(asked);
 });
 
-test("situations, seeds and both sets run the same twice", { timeout: 60_000 }, async () => {
+test("situations, seeds and both sets run the same twice", async () => {
   const course = async (set: "a" | "b") => {
     const town = await open(
       { ...hello, tier: "pro" },

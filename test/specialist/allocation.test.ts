@@ -8,7 +8,7 @@ import { COUNTING_FLAGS } from "../harness/counting-flags.ts";
 /** A quarter above what was seen: 2.9, 5.7, 7.8, 5.5 and 6.5 KB, of which 1.2 KB tell whose handling prints. At first: 10, 16, 16, 8.5 and 14. */
 const MOST: { readonly [step: string]: number } = { nothing: 3_600, reply: 7_200, promise: 9_800, short: 7_000, long: 8_500 };
 
-test("handling and reading an event allocate no more than they did", { timeout: 60_000 }, async () => {
+test("handling and reading an event allocate no more than they did", async () => {
   const script = join(import.meta.dirname, "../harness/allocation.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [...COUNTING_FLAGS, script]);
   const figures = JSON.parse(stdout) as { readonly [step: string]: number };

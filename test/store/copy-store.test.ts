@@ -83,7 +83,7 @@ const waiting = async (store: Store): Promise<readonly string[]> => {
 };
 
 describe("a copied store", () => {
-  test("has spent what the original had, of the Guardian's cap over all, there and back", { timeout: 60_000 }, async (context) => {
+  test("has spent what the original had, of the Guardian's cap over all, there and back", async (context) => {
     const at = await places(context);
     await during(at.file, async (store) => {
       await begin(store);
@@ -102,32 +102,28 @@ describe("a copied store", () => {
     });
   });
 
-  test.for(["held", "read"])(
-    "is a backup as well, of a store that is %s: it has spent what all holders had",
-    { timeout: 60_000 },
-    async (how, context) => {
-      const at = await places(context);
-      for (const specialist of [ADA, BERT])
-        await during(at.server, async (store) => {
-          await begin(store);
-          expect(await hold(store, specialist, 4)).toBe("hold");
-        });
-      const { back } = at;
-      if (back.kind !== "sqlite") throw new Error("it is a file");
-      if (how === "held") await during(at.server, (store) => store.backup(back.path));
-      else {
-        const store = await openStore(at.server, { clock, random, readOnly: new Refused("store_unreadable", "for a query") });
-        await store.backup(back.path);
-        await store.close();
-      }
-      await during(back, async (store) => {
-        expect(await hold(store, CLEO, 3)).toBe("wait");
-        expect(await hold(store, CLEO, 2)).toBe("hold");
+  test.for(["held", "read"])("is a backup as well, of a store that is %s: it has spent what all holders had", async (how, context) => {
+    const at = await places(context);
+    for (const specialist of [ADA, BERT])
+      await during(at.server, async (store) => {
+        await begin(store);
+        expect(await hold(store, specialist, 4)).toBe("hold");
       });
-    },
-  );
+    const { back } = at;
+    if (back.kind !== "sqlite") throw new Error("it is a file");
+    if (how === "held") await during(at.server, (store) => store.backup(back.path));
+    else {
+      const store = await openStore(at.server, { clock, random, readOnly: new Refused("store_unreadable", "for a query") });
+      await store.backup(back.path);
+      await store.close();
+    }
+    await during(back, async (store) => {
+      expect(await hold(store, CLEO, 3)).toBe("wait");
+      expect(await hold(store, CLEO, 2)).toBe("hold");
+    });
+  });
 
-  test("has the original's events and network, and gives its new ones higher numbers", { timeout: 60_000 }, async (context) => {
+  test("has the original's events and network, and gives its new ones higher numbers", async (context) => {
     const at = await places(context);
     await during(at.file, begin);
     await copy(at.file, at.server);
@@ -150,7 +146,7 @@ describe("a copied store", () => {
     });
   });
 
-  test("has specialists with one key in one shard, together with the key's quota", { timeout: 60_000 }, async (context) => {
+  test("has specialists with one key in one shard, together with the key's quota", async (context) => {
     const at = await places(context);
     await during(at.file, begin);
     await copy(at.file, at.server);
@@ -162,7 +158,7 @@ describe("a copied store", () => {
     expect(rows).toEqual([{ shards: "1", rows: "3" }]);
   });
 
-  test("is no restored one: nothing is in doubt; the original stays halted", { timeout: 60_000 }, async (context) => {
+  test("is no restored one: nothing is in doubt; the original stays halted", async (context) => {
     const at = await places(context);
     await during(at.file, begin);
     await copy(at.file, at.server);
@@ -175,7 +171,7 @@ describe("a copied store", () => {
 });
 
 describe("a copy is refused, and leaves the original as it was", () => {
-  test("where the other store was used", { timeout: 60_000 }, async (context) => {
+  test("where the other store was used", async (context) => {
     const at = await places(context);
     await during(at.file, begin);
     await during(at.server, begin);
@@ -185,7 +181,7 @@ describe("a copy is refused, and leaves the original as it was", () => {
     for (const place of [at.file, at.server]) expect((await during(place, (store) => store.stops())).halts).toEqual([]);
   });
 
-  test("while somebody has one of the two", { timeout: 60_000 }, async (context) => {
+  test("while somebody has one of the two", async (context) => {
     const at = await places(context);
     await during(at.file, begin);
     await during(at.server, () => Promise.resolve()); // made, and not used
@@ -196,7 +192,7 @@ describe("a copy is refused, and leaves the original as it was", () => {
     expect(await copy(at.file, at.server)).toEqual({ specialists: 3 });
   });
 
-  test("where rows cannot be stored half-way: the server is empty again, and takes the next copy", { timeout: 60_000 }, async (context) => {
+  test("where rows cannot be stored half-way: the server is empty again, and takes the next copy", async (context) => {
     const at = await places(context);
     await during(at.file, begin);
     await during(at.server, () => Promise.resolve());

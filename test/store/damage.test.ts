@@ -101,7 +101,7 @@ test("a log that was cut short or damaged loses what lies behind it, and nothing
   expect([held[0], held.at(-1)]).toEqual([ROWS, ROWS + 50]);
 });
 
-test("a process that dies at any statement of the migrations leaves a store that the next one opens whole", { timeout: 120_000 }, () => {
+test("a process that dies at any statement of the migrations leaves a store that the next one opens whole", () => {
   const { folder } = storeWithRows();
   let deaths = 0;
   let said = "";

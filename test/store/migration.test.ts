@@ -101,7 +101,7 @@ test("requests, late events and the events of a specialist are there for what wa
   await store.close();
 });
 
-test("a process that dies anywhere in the migration leaves a store that opens whole", { timeout: 120_000 }, async () => {
+test("a process that dies anywhere in the migration leaves a store that opens whole", async () => {
   let deaths = 0;
   let said = "";
   for (let which = 1; which < 60 && said === ""; which++) {

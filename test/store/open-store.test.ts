@@ -112,7 +112,7 @@ describe("a store on a server", () => {
     expect(files.map((file) => statSync(file).mode & 0o777)).toEqual(files.map(() => 0o600));
   });
 
-  test("has every row of its working copy, after all kinds of work", { timeout: 60_000 }, async (context) => {
+  test("has every row of its working copy, after all kinds of work", async (context) => {
     const here = await lab(context);
     const store = await here.open({ readsBeside: true });
     await workedLife(store);

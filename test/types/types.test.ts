@@ -38,7 +38,7 @@ test("the files here are part of what `npm run types` checks", () => {
   expect(readdirSync(import.meta.dirname)).toContain("definitions.ts");
 });
 
-test("a mistake is told by its own line and the word that is wrong, and nothing else is, libraries included", { timeout: 120_000 }, () => {
+test("a mistake is told by its own line and the word that is wrong, and nothing else is, libraries included", () => {
   const told = mistakes({
     "good.ts": definition(`"post.created": (post, act) => void act.reply(post, "yes")`),
     "action.ts": definition(`"post.created": (post, act) => void act.vote(post)`),

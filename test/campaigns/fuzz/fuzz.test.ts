@@ -12,7 +12,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.disconnect();
 });
 
-test("20,000 broken requests neither break, fill, fool nor slow down the receiver", { timeout: 120_000 }, async () => {
+test("20,000 broken requests neither break, fill, fool nor slow down the receiver", async () => {
   const result = await fuzz({ count: 20_000, seed: 20_261_121 });
   const answers = Object.values(result.sent.byName).flatMap((statuses) => Object.values(statuses));
   expect(answers.reduce((sum, n) => sum + n, 0)).toBe(20_000);
@@ -20,7 +20,7 @@ test("20,000 broken requests neither break, fill, fool nor slow down the receive
   expect(result.signed.count).toBeGreaterThan(100);
 });
 
-test("10,000 idle connections leave room for a delivery", { timeout: 60_000 }, async () => {
+test("10,000 idle connections leave room for a delivery", async () => {
   const server = fork(join(import.meta.dirname, "fuzz-server.ts"), { execArgv: ["--conditions=retinue-source"] });
   children.push(server);
   const [{ port }] = (await once(server, "message")) as [{ readonly port: number }];

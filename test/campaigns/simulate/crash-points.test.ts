@@ -14,7 +14,7 @@ const flow = {
 /** With 1, every point is cut: a minute or so. */
 const STRIDE = 8;
 
-test("a process that dies at any of its boundaries loses nothing and doubles nothing", { timeout: 120_000 }, async () => {
+test("a process that dies at any of its boundaries loses nothing and doubles nothing", async () => {
   const whole = await simulate(flow);
   expect(whole.boundaries).toBeGreaterThan(200);
   const broken: unknown[] = [];

@@ -39,13 +39,13 @@ test("news that is told of by its id only is looked for soon, and not at the nex
   expect(stats.events["post.created done"]).toBeGreaterThan(10);
 });
 
-test("doubts that cannot be settled for want of quota do not use up what there is by looking in vain", { timeout: 60_000 }, async () => {
+test("doubts that cannot be settled for want of quota do not use up what there is by looking in vain", async () => {
   const crowd = { postsPerHour: 40, repliesPerHour: 0, jobsPerHour: 0, followsPerHour: 0 };
   const { violations } = await simulate({ specialists: [worker], hours: 12, faults: { lostRequests: 0.2 }, crowd });
   expect(violations).toEqual([]);
 });
 
-test("a backlog that a day's quota lets leave only over many days is not lost", { timeout: 60_000 }, async () => {
+test("a backlog that a day's quota lets leave only over many days is not lost", async () => {
   const prolific = defineSpecialist({
     handle: "prolific",
     may: ["posts.create"],

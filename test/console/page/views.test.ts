@@ -36,18 +36,14 @@ test("the assets take at most 100 KB compressed, and have the licences of what i
   for (const name of ["preact", "uplot", "@tanstack/virtual-core"]) expect(licences).toContain(`${name}\n\n`);
 });
 
-test.each(["light", "dark"] as const)(
-  "every view in %s has no serious fault, and fits 360 px",
-  { timeout: 60 * SECOND },
-  async (colorScheme) => {
-    const desk = await openDesk(busyWeek());
-    const tab = await open({ colorScheme, viewport: PHONE });
-    for (const hash of Object.values(VIEWS)) {
-      await opened(tab, desk, hash);
-      expect([hash, await faultsOf(tab), await overflowOf(tab)]).toEqual([hash, [], 0]);
-    }
-  },
-);
+test.each(["light", "dark"] as const)("every view in %s has no serious fault, and fits 360 px", async (colorScheme) => {
+  const desk = await openDesk(busyWeek());
+  const tab = await open({ colorScheme, viewport: PHONE });
+  for (const hash of Object.values(VIEWS)) {
+    await opened(tab, desk, hash);
+    expect([hash, await faultsOf(tab), await overflowOf(tab)]).toEqual([hash, [], 0]);
+  }
+});
 
 test("the number of matters stands in the tab's title and follows a change without a load", async () => {
   const desk = await openDesk(busyWeek());
@@ -209,28 +205,24 @@ test("filters stand in the address, and are asked for", async () => {
   expect(await tab.getByRole("link", { name: "CSV" }).getAttribute("href")).toBe("/api/log/export?format=csv&handle=scout&search=digest");
 });
 
-test(
-  "a lost server is told at once, since when at last, and everything is loaded again when it is back",
-  { timeout: 40 * SECOND },
-  async () => {
-    const desk = await openDesk(busyWeek());
-    const tab = await open();
-    await tab.clock.install();
-    await opened(tab, desk);
-    const state = tab.locator(".connection");
-    await expect.poll(() => state.textContent(), SOON).toBe("live");
-    desk.isDown = true;
-    desk.cut();
-    await expect.poll(() => state.textContent(), SOON).toBe("reconnecting…");
-    await tab.clock.runFor(17 * SECOND);
-    await expect.poll(() => state.textContent(), SOON).toMatch(/^stale since \d\d:\d\d$/);
-    desk.answers["/api/needs"] = needsOf([]);
-    desk.isDown = false;
-    await passing(tab, 12);
-    await expect.poll(() => state.textContent(), SOON).toBe("live");
-    await tab.getByText("Nothing needs you.").waitFor();
-  },
-);
+test("a lost server is told at once, since when at last, and everything is loaded again when it is back", async () => {
+  const desk = await openDesk(busyWeek());
+  const tab = await open();
+  await tab.clock.install();
+  await opened(tab, desk);
+  const state = tab.locator(".connection");
+  await expect.poll(() => state.textContent(), SOON).toBe("live");
+  desk.isDown = true;
+  desk.cut();
+  await expect.poll(() => state.textContent(), SOON).toBe("reconnecting…");
+  await tab.clock.runFor(17 * SECOND);
+  await expect.poll(() => state.textContent(), SOON).toMatch(/^stale since \d\d:\d\d$/);
+  desk.answers["/api/needs"] = needsOf([]);
+  desk.isDown = false;
+  await passing(tab, 12);
+  await expect.poll(() => state.textContent(), SOON).toBe("live");
+  await tab.getByText("Nothing needs you.").waitFor();
+});
 
 test("a stream that falls silent does not count as live", async () => {
   const desk = await openDesk(busyWeek());
@@ -300,7 +292,7 @@ test("an unknown answer of the server fails one view, not the page", async () =>
 });
 
 /** Drawn anew with `RETINUE_PICTURES=1`; otherwise only their size is checked. */
-test("the pictures of the docs are small", { timeout: 60 * SECOND }, async () => {
+test("the pictures of the docs are small", async () => {
   if (process.env["RETINUE_PICTURES"] !== undefined) await drawPictures();
   const files = globSync("*.png", { cwd: PICTURES });
   expect(files.length).toBeGreaterThanOrEqual(6);

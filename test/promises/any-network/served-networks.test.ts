@@ -2,12 +2,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SECOND } from "../../../src/core/units.ts";
 import { INVENTED } from "../../harness/networks/invented.ts";
 import { serveNetwork } from "../../harness/networks/serve.ts";
 import { became, folder, start } from "../../harness/process.ts";
 
-test.for(INVENTED)("$name is served, checked and worked on", { timeout: 60 * SECOND }, async (invented, context) => {
+test.for(INVENTED)("$name is served, checked and worked on", async (invented, context) => {
   const root = folder(context);
   const strange: string[] = [];
   const served = await serveNetwork(invented, { port: 0, folder: root, onStrange: (line) => strange.push(line) });

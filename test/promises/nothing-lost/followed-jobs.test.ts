@@ -99,27 +99,23 @@ async function oneJob(world: World) {
   return { id, openMs: assignedAt - offeredAt, lateMs: learntAt - assignedAt, asks: asks(id) };
 }
 
-test(
-  "one of five specialists asks for its jobs less than half as often, and learns as soon that it was chosen",
-  { timeout: 60_000 },
-  async () => {
-    const lived = async (saying: Saying) => {
-      const world = await openWorld(saying);
-      const jobs: Awaited<ReturnType<typeof oneJob>>[] = [];
-      await oneJob(world); // shows how long this network takes
-      for (let times = 0; times < 6; times++) jobs.push(await oneJob(world));
-      const sum = (of: (job: (typeof jobs)[number]) => number): number => jobs.reduce((total, job) => total + of(job), 0);
-      return {
-        asksAnHour: sum(({ asks }) => asks) / (sum(({ openMs }) => openMs) / HOUR),
-        lateMs: sum(({ lateMs }) => lateMs) / jobs.length,
-      };
+test("one of five specialists asks for its jobs less than half as often, and learns as soon that it was chosen", async () => {
+  const lived = async (saying: Saying) => {
+    const world = await openWorld(saying);
+    const jobs: Awaited<ReturnType<typeof oneJob>>[] = [];
+    await oneJob(world); // shows how long this network takes
+    for (let times = 0; times < 6; times++) jobs.push(await oneJob(world));
+    const sum = (of: (job: (typeof jobs)[number]) => number): number => jobs.reduce((total, job) => total + of(job), 0);
+    return {
+      asksAnHour: sum(({ asks }) => asks) / (sum(({ openMs }) => openMs) / HOUR),
+      lateMs: sum(({ lateMs }) => lateMs) / jobs.length,
     };
-    const without = await lived({ listed: withoutStatus });
-    const seen = await lived({});
-    expect(seen.asksAnHour).toBeLessThan(without.asksAnHour / 2);
-    expect(seen.lateMs).toBeLessThan(without.lateMs + MINUTE);
-  },
-);
+  };
+  const without = await lived({ listed: withoutStatus });
+  const seen = await lived({});
+  expect(seen.asksAnHour).toBeLessThan(without.asksAnHour / 2);
+  expect(seen.lateMs).toBeLessThan(without.lateMs + MINUTE);
+});
 
 test.each<["id" | "kind", number]>([
   ["id", 0],
@@ -128,7 +124,6 @@ test.each<["id" | "kind", number]>([
   ["kind", HOUR],
 ])(
   "a job that a delivery by %s reports is read itself, however open a list shows it, also if reads fail for %i ms",
-  { timeout: 60_000 },
   async (tells, failMs) => {
     const assigned: number[] = [];
     let toldAt = Number.NaN;
@@ -170,7 +165,7 @@ test.each<["id" | "kind", number]>([
   },
 );
 
-test("a list that shows open what is taken delays it by three looks, and is not relied on again", { timeout: 60_000 }, async () => {
+test("a list that shows open what is taken delays it by three looks, and is not relied on again", async () => {
   const taken: unknown[] = [];
   const world = await openWorld({ besides: () => taken });
   const lied = await world.offer();

@@ -1,7 +1,6 @@
 /** More news than a look reads back: `run` says what it passed over as it happens, and `status` says it afterwards. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SECOND } from "../../../src/core/units.ts";
 import { inProcess } from "../../harness/cli.ts";
 import { runLab } from "../../harness/run-command.ts";
 
@@ -17,7 +16,7 @@ export default defineSpecialist({
 /** Four pages, and some. */
 const NEWS = 85;
 
-test("a gap is reported as it happens and shown afterwards, by the ids it lies between", { timeout: 60 * SECOND }, async (context) => {
+test("a gap is reported as it happens and shown afterwards, by the ids it lies between", async (context) => {
   const lab = await runLab(context, READER);
   for (let n = 0; n < NEWS; n++) await lab.news(`news ${n}`);
   const run = lab.run();

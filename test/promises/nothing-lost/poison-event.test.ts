@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isObject } from "../../../src/core/json.ts";
-import { SECOND } from "../../../src/core/units.ts";
 import { MAX_CRASHES } from "../../../src/live/live-event.ts";
 import { retinue } from "../../harness/cli.ts";
 import { became, folder, start } from "../../harness/process.ts";
@@ -43,7 +42,7 @@ export default defineSpecialist({
 `;
 
 describe("an event that ends the process", () => {
-  test("is parked after the third time, and nothing else is", { timeout: 90 * SECOND }, async (context) => {
+  test("is parked after the third time, and nothing else is", async (context) => {
     const root = folder(context);
     mkdirSync(join(root, "agents"));
     writeFileSync(join(root, "agents/frail.ts"), FRAIL);

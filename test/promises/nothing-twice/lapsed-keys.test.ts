@@ -6,7 +6,7 @@ import { harness } from "../../harness/harness.ts";
 test.each([
   ["within the key's life it is sent again, and happens once", HOUR],
   ["after it the post is found, and not sent again", 4 * HOUR],
-])("%s", { timeout: 60_000 }, async (_what, outageMs) => {
+])("%s", async (_what, outageMs) => {
   let outageEnds = 0;
   let posted = 0;
   const { clock, network } = await harness({

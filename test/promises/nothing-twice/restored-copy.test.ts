@@ -77,50 +77,46 @@ function world() {
 const repeated = (values: readonly string[]): readonly string[] => values.filter((value, i) => values.indexOf(value) !== i);
 
 describe("a copy that is put back after an hour", () => {
-  test.each(["written by backup", "of the file itself"])(
-    "%s: nothing is said twice, and what is new is answered",
-    { timeout: 60_000 },
-    async (kind) => {
-      const { folder, file, clock, log, begin, replies, notes } = world();
-      const copy = join(folder, "copy.sqlite");
-      const first = await begin();
-      expect(first.recovered.restoredFrom).toBeUndefined();
-      await clock.advance(2 * HOUR);
-      const copiedAt = clock.now();
-      if (kind === "written by backup") await first.store.backup(copy);
-      else {
-        await first.end(); // a file that is at work cannot be copied by itself
-        copyFileSync(file, copy);
-      }
-      const going = kind === "written by backup" ? first : await begin();
-      expect(going.recovered.restoredFrom).toBeUndefined();
-      await clock.advance(HOUR);
-      await going.end();
-      const [repliesThen, notesThen] = [replies().length, notes().length];
-      for (const rest of ["-wal", "-shm"]) rmSync(file + rest, { force: true });
-      copyFileSync(copy, file);
+  test.each(["written by backup", "of the file itself"])("%s: nothing is said twice, and what is new is answered", async (kind) => {
+    const { folder, file, clock, log, begin, replies, notes } = world();
+    const copy = join(folder, "copy.sqlite");
+    const first = await begin();
+    expect(first.recovered.restoredFrom).toBeUndefined();
+    await clock.advance(2 * HOUR);
+    const copiedAt = clock.now();
+    if (kind === "written by backup") await first.store.backup(copy);
+    else {
+      await first.end(); // a file that is at work cannot be copied by itself
+      copyFileSync(file, copy);
+    }
+    const going = kind === "written by backup" ? first : await begin();
+    expect(going.recovered.restoredFrom).toBeUndefined();
+    await clock.advance(HOUR);
+    await going.end();
+    const [repliesThen, notesThen] = [replies().length, notes().length];
+    for (const rest of ["-wal", "-shm"]) rmSync(file + rest, { force: true });
+    copyFileSync(copy, file);
 
-      await clock.advance(5 * MINUTE);
-      const restoredAt = clock.now();
-      const second = await begin();
-      expect(second.recovered.restoredFrom).toBeGreaterThan(copiedAt - 11 * MINUTE);
-      expect(second.recovered.restoredFrom).toBeLessThanOrEqual(copiedAt);
-      expect(log.filter(({ message }) => message.includes("restored from a copy"))).toHaveLength(1);
-      await clock.advance(3 * HOUR);
+    await clock.advance(5 * MINUTE);
+    const restoredAt = clock.now();
+    const second = await begin();
+    expect(second.recovered.restoredFrom).toBeGreaterThan(copiedAt - 11 * MINUTE);
+    expect(second.recovered.restoredFrom).toBeLessThanOrEqual(copiedAt);
+    expect(log.filter(({ message }) => message.includes("restored from a copy"))).toHaveLength(1);
+    await clock.advance(3 * HOUR);
 
-      expect(repeated(replies().map(({ target }) => target))).toEqual([]);
-      const slots = notes().map(({ at }) => String(Math.floor(at / (10 * MINUTE))));
-      expect(repeated(slots)).toEqual([]);
-      expect(repliesThen).toBeGreaterThan(40);
-      expect(replies().filter(({ at }) => at > restoredAt).length).toBeGreaterThan(40);
-      expect(notes().length).toBeGreaterThan(notesThen + 15);
-      const left = await second.store.intents({ specialist: asHandle("scout"), states: ["in_doubt", "ready", "parked"], limit: 100 });
-      expect(left.filter(({ createdAt }) => createdAt < clock.now() - HOUR)).toEqual([]);
-      await second.end();
+    expect(repeated(replies().map(({ target }) => target))).toEqual([]);
+    const slots = notes().map(({ at }) => String(Math.floor(at / (10 * MINUTE))));
+    expect(repeated(slots)).toEqual([]);
+    expect(repliesThen).toBeGreaterThan(40);
+    expect(replies().filter(({ at }) => at > restoredAt).length).toBeGreaterThan(40);
+    expect(notes().length).toBeGreaterThan(notesThen + 15);
+    const left = await second.store.intents({ specialist: asHandle("scout"), states: ["in_doubt", "ready", "parked"], limit: 100 });
+    expect(left.filter(({ createdAt }) => createdAt < clock.now() - HOUR)).toEqual([]);
+    await second.end();
 
-      const third = await begin();
-      expect(third.recovered.restoredFrom).toBeUndefined(); // once is enough
-      await third.end();
-    },
-  );
+    const third = await begin();
+    expect(third.recovered.restoredFrom).toBeUndefined(); // once is enough
+    await third.end();
+  });
 });

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { fleetHalts } from "../../campaigns/halts/fleet-halts.ts";
 
-test("a halt of two processes under load holds at once, also for one that is stopped", { timeout: 120_000 }, async () => {
+test("a halt of two processes under load holds at once, also for one that is stopped", async () => {
   const { halts, mistakes } = await fleetHalts({ processes: 2, halts: 2, seed: 1 });
   expect([...mistakes, ...halts.flatMap((halt) => halt.mistakes)]).toEqual([]);
   expect(halts.map(({ kind }) => kind)).toEqual(["busy", "stopped"]);

@@ -28,7 +28,7 @@ const ORDERS: readonly ScriptedReply[] = [
   { text: "Green tea steeps for two minutes." },
 ];
 
-test(`${POSTS} hostile posts: no action outside may, caps, approvals and brakes, and no secret`, { timeout: 120_000 }, async () => {
+test(`${POSTS} hostile posts: no action outside may, caps, approvals and brakes, and no secret`, async () => {
   let key = "";
   let used = 0;
   const obey = ({ message }: ModelRequest): ScriptedReply => {

@@ -84,7 +84,7 @@ async function stage({ onTestFinished }: TestContext) {
   };
 }
 
-describe("token mode", { timeout: 60_000 }, () => {
+describe("token mode", () => {
   test("trades the key once, renews early and one at a time, and charges every trade", async (context) => {
     const { clock, network, store, runtime, sent, asked, key } = await stage(context);
     await clock.advance(30 * MINUTE);
@@ -191,7 +191,7 @@ describe("token mode", { timeout: 60_000 }, () => {
   });
 });
 
-describe("`auth: token` in the config file", { timeout: 60_000 }, () => {
+describe("`auth: token` in the config file", () => {
   const project = (context: TestContext, set: "a" | "b"): string => {
     const root = folder(context);
     mkdirSync(join(root, "agents"));

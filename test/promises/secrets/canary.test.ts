@@ -286,7 +286,7 @@ function toldIn(root: string): readonly (readonly [file: string, secret: string]
   );
 }
 
-test("is stored or said nowhere, whatever the network and a definition do", { timeout: 90 * SECOND }, async (context) => {
+test("is stored or said nowhere, whatever the network and a definition do", async (context) => {
   const world = await canary(context, {});
   const { root, network, run, ask } = world;
   for (const handle of KEYS.keys()) await deliverAll(world, handle);
@@ -315,7 +315,7 @@ test("is stored or said nowhere, whatever the network and a definition do", { ti
   expect.soft(left.flatMap(({ line, body }) => told(`${line} ${body}`))).toEqual([]);
 });
 
-test("nor where the network refuses a webhook whose address ends in its secret", { timeout: 60 * SECOND }, async (context) => {
+test("nor where the network refuses a webhook whose address ends in its secret", async (context) => {
   const { root, network, run, ask } = await canary(context, { webhooks: { scheme: "path" } });
   const made = () => network.requests.filter(({ line }) => line.startsWith("POST /v1/webhooks"));
   await expect.poll(() => made().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(KEYS.size);

@@ -150,7 +150,7 @@ test("a server that does not answer is named without its password", async (conte
   expect(JSON.stringify(error) + String(error)).not.toContain("its-password");
 });
 
-test("a server that may lose commits is refused", { timeout: 60_000 }, async (context) => {
+test("a server that may lose commits is refused", async (context) => {
   const server = await startPostgres({ settings: { fsync: "off" } });
   context.onTestFinished(() => server.stop());
   await expect(opened(context, await server.database())).rejects.toMatchObject({ code: "store_server_not_durable" });

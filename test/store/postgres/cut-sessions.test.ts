@@ -102,7 +102,7 @@ async function afterwards(url: string, promised: readonly number[]): Promise<voi
   await again.close();
 }
 
-test.each(KINDS)("at each statement of a commit, %s", { timeout: 120_000 }, async (kind) => {
+test.each(KINDS)("at each statement of a commit, %s", async (kind) => {
   const proxy = await startCuttingProxy({ onTestFinished }, server.port);
   for (let k = 1; ; k++) {
     const url = await server.database();

@@ -123,7 +123,7 @@ test("a request that its receiver did not take in time is not carried out later,
 
 test("a request that was taken and is not answered may have been carried out, and the error says so", async (context) => {
   const { sender, to, done, gate } = await asked(await lab(context));
-  await expect(sender.ask(to, "slow", 300)).rejects.toMatchObject({
+  await expect(sender.ask(to, "slow", 3_000)).rejects.toMatchObject({
     code: "process_silent",
     message: expect.stringContaining("may have done"),
   });

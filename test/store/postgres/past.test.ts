@@ -68,7 +68,7 @@ async function everything(store: Store): Promise<unknown> {
   ];
 }
 
-test("a store that is opened again shows all that it has done, and knows it", { timeout: 60_000 }, async (context) => {
+test("a store that is opened again shows all that it has done, and knows it", async (context) => {
   const { open } = await lab(context);
   const first = await open();
   await workedLife(first);
@@ -82,7 +82,7 @@ test("a store that is opened again shows all that it has done, and knows it", { 
   expect(await everything(await open())).toEqual(before);
 });
 
-test("what a lost store left behind its mark is in the next one, with its past", { timeout: 60_000 }, async (context) => {
+test("what a lost store left behind its mark is in the next one, with its past", async (context) => {
   const { open, cut } = await lab(context);
   const first = await open();
   await workedLife(first);
@@ -134,7 +134,7 @@ test("an event that comes while the past is read waits for it", async (context) 
   expect([known.known, fresh.known]).toEqual([1, 0]);
 });
 
-test("a store that cannot read its past is lost, and says so", { timeout: 90_000 }, async (context) => {
+test("a store that cannot read its past is lost, and says so", async (context) => {
   const { open, age, cut } = await lab(context);
   await (await open()).close();
   await age([asHandle("scout1")], 400_000);

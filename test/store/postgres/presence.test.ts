@@ -34,7 +34,7 @@ async function lab(context: TestContext, parameters = "") {
   };
 }
 
-test("notices to a process that is stopped keep no old rows, and it is still seen", { timeout: 60_000 }, async (context) => {
+test("notices to a process that is stopped keep no old rows, and it is still seen", async (context) => {
   const here = await lab(context, "?session_timeout=2");
   const text = `
     const { Membership } = await import("${SRC}/store/postgres/membership.ts");
@@ -83,7 +83,7 @@ test("a process whose session for notices has ended opens it again, and stays th
   await expect.poll(() => lost).toHaveLength(1);
 });
 
-test("a join removes the rows of processes that are gone, and of holders that no shard had last", { timeout: 30_000 }, async (context) => {
+test("a join removes the rows of processes that are gone, and of holders that no shard had last", async (context) => {
   const here = await lab(context);
   const living = await here.join();
   const work = async (shards: readonly number[]) => {

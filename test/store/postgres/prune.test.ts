@@ -13,35 +13,31 @@ import { workedLife } from "../../harness/worked-life.ts";
 const FACTS = ["event", "run", "attempt", "answer", "change", "intent"] as const;
 const RETENTION = { eventsMs: DAY, intentsMs: 2 * DAY, requestsMs: DAY };
 
-test.for([15, 18] as const)(
-  "PostgreSQL %i: a year later nothing of a worked life is left but what is open",
-  { timeout: 120_000 },
-  async (major, context) => {
-    const server = await startPostgres({ major });
-    context.onTestFinished(() => server.stop());
-    const address = parsePostgresAddress(await server.database(), folder(context));
-    const counts = async () => {
-      const sums = FACTS.map((table) => `(SELECT count(*)::int FROM retinue.${table}) AS ${table}`).join(", ");
-      const [row] = await server.run(`SELECT ${sums}`, address.database);
-      return row as { readonly [table in (typeof FACTS)[number]]: number };
-    };
-    const options = { address, clock: systemClock(), random: seededRandom(1) };
-    const first = await openPostgresStore(options);
-    await workedLife(first);
-    await first.close();
-    const before = await counts();
-    for (const table of FACTS) expect(before[table], table).toBeGreaterThan(0);
+test.for([15, 18] as const)("PostgreSQL %i: a year later nothing of a worked life is left but what is open", async (major, context) => {
+  const server = await startPostgres({ major });
+  context.onTestFinished(() => server.stop());
+  const address = parsePostgresAddress(await server.database(), folder(context));
+  const counts = async () => {
+    const sums = FACTS.map((table) => `(SELECT count(*)::int FROM retinue.${table}) AS ${table}`).join(", ");
+    const [row] = await server.run(`SELECT ${sums}`, address.database);
+    return row as { readonly [table in (typeof FACTS)[number]]: number };
+  };
+  const options = { address, clock: systemClock(), random: seededRandom(1) };
+  const first = await openPostgresStore(options);
+  await workedLife(first);
+  await first.close();
+  const before = await counts();
+  for (const table of FACTS) expect(before[table], table).toBeGreaterThan(0);
 
-    const store = await openPostgresStore(options);
-    await store.reads.logTotal({}); // its past is here
-    for (const year of [1, 2, 3, 4]) while ((await store.prune(Date.now() + year * 365 * DAY, RETENTION)) > 0);
-    await store.close();
-    const after = await counts();
-    expect(after).toMatchObject({ run: 0, answer: 0 });
-    for (const table of ["event", "attempt", "intent", "change"] as const) expect(after[table], table).toBeLessThan(before[table] / 2);
+  const store = await openPostgresStore(options);
+  await store.reads.logTotal({}); // its past is here
+  for (const year of [1, 2, 3, 4]) while ((await store.prune(Date.now() + year * 365 * DAY, RETENTION)) > 0);
+  await store.close();
+  const after = await counts();
+  expect(after).toMatchObject({ run: 0, answer: 0 });
+  for (const table of ["event", "attempt", "intent", "change"] as const) expect(after[table], table).toBeLessThan(before[table] / 2);
 
-    const again = await openPostgresStore(options);
-    expect((await again.reads.overview(Date.now())).size).toBeGreaterThan(0);
-    await again.close();
-  },
-);
+  const again = await openPostgresStore(options);
+  expect((await again.reads.overview(Date.now())).size).toBeGreaterThan(0);
+  await again.close();
+});

@@ -26,7 +26,7 @@ async function lab(context: TestContext) {
   return { database: address.database, start };
 }
 
-test("a backup that is restored as a database of the same server", { timeout: 60_000 }, async (context) => {
+test("a backup that is restored as a database of the same server", async (context) => {
   const { database, start } = await lab(context);
   await server.run(`CREATE DATABASE backup TEMPLATE ${database}`);
   expect(await start()).toBeUndefined();
@@ -36,7 +36,7 @@ test("a backup that is restored as a database of the same server", { timeout: 60
   expect(await start()).toBeUndefined(); // once is enough
 });
 
-test("a backup that is restored into the same database", { timeout: 60_000 }, async (context) => {
+test("a backup that is restored into the same database", async (context) => {
   const { database, start } = await lab(context);
   // As a restore that drops the tables of the schema and makes them anew.
   await server.run("ALTER TABLE retinue.shard RENAME TO backup; CREATE TABLE retinue.shard (LIKE retinue.backup INCLUDING ALL)", database);
@@ -45,7 +45,7 @@ test("a backup that is restored into the same database", { timeout: 60_000 }, as
   expect(await start()).toBeUndefined();
 });
 
-test("a database that is renamed, compacted or restarted is no copy", { timeout: 60_000 }, async (context) => {
+test("a database that is renamed, compacted or restarted is no copy", async (context) => {
   const { database, start } = await lab(context);
   await server.run("VACUUM FULL", database);
   await server.restart("immediate");
@@ -54,7 +54,7 @@ test("a database that is renamed, compacted or restarted is no copy", { timeout:
   expect(await start()).toBeUndefined();
 });
 
-test("a disk of the server that is put back is told by a person, with one statement", { timeout: 60_000 }, async (context) => {
+test("a disk of the server that is put back is told by a person, with one statement", async (context) => {
   const { database, start } = await lab(context);
   await server.run("UPDATE retinue.shard SET server = 'put back'", database);
   expect(await start()).toBeGreaterThan(0);

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { POSTGRES_MAJORS, startPostgres } from "../../harness/postgres.ts";
 
-test.each(POSTGRES_MAJORS)("PostgreSQL %i keeps its data over a restart and a crash, with fsync", { timeout: 60_000 }, async (major) => {
+test.each(POSTGRES_MAJORS)("PostgreSQL %i keeps its data over a restart and a crash, with fsync", async (major) => {
   const server = await startPostgres({ major, settings: { max_connections: "20" } });
   try {
     await server.run("CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)");

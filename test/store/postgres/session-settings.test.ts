@@ -43,7 +43,7 @@ test.each([
     doing: "a read of more rows than its socket takes",
     work: `void connection.query({ text: "SELECT repeat(md5(n::text), 30000) FROM generate_series(1, 100) AS n" });`,
   },
-])("the locks of a process that was stopped in $doing are free after the timeout", { timeout: 60_000 }, async ({ work }) => {
+])("the locks of a process that was stopped in $doing are free after the timeout", async ({ work }) => {
   const store = await server.database();
   const words = ["--conditions=retinue-source", "--input-type=module", "-e", program(`${store}?session_timeout=2`, work)];
   const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
@@ -57,30 +57,26 @@ test.each([
   }
 });
 
-test(
-  "the Guardian's money waits for a process that is stopped in a grant no longer than the timeout",
-  { timeout: 30_000 },
-  async (context) => {
-    const address = parsePostgresAddress(`${await server.database()}?session_timeout=2`, folder(context));
-    const held = await openShards({ address, clock, random: seededRandom(1) });
-    if (held === undefined) throw new Error("they are taken");
-    context.onTestFinished(() => held.store.close());
-    await held.store.recover(clock.now(), 0);
-    const silent = await openConnection({ address, purpose: "money" });
-    context.onTestFinished(() => silent.close());
-    await silent.query({ text: "BEGIN" });
-    await silent.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended('retinue money ' || $1, 0))", values: [address.schema] });
-    const money = { currency: "credits", micros: 1 };
-    const known = { caps: capsOf(GUARDIAN, { perDay: { currency: "credits", micros: 100 } }), halt: undefined };
-    const hold = { id: "h", specialist: asHandle("scout"), money, expiresAt: clock.now() + HOUR };
-    expect(await held.store.openHold({ hold, now: clock.now(), known }, decideHold)).toMatchObject({ kind: "hold" });
-    // The holder's own session lives on, though it has nothing to do.
-    const older = "state_change > backend_start + interval '3 seconds'";
-    const sessions = `SELECT pid FROM pg_stat_activity WHERE application_name = 'retinue money' AND datname = current_database()`;
-    expect(await server.run(sessions, address.database)).toHaveLength(1);
-    await expect.poll(() => server.run(`${sessions} AND ${older}`, address.database), { timeout: 10_000 }).toHaveLength(1);
-  },
-);
+test("the Guardian's money waits for a process that is stopped in a grant no longer than the timeout", async (context) => {
+  const address = parsePostgresAddress(`${await server.database()}?session_timeout=2`, folder(context));
+  const held = await openShards({ address, clock, random: seededRandom(1) });
+  if (held === undefined) throw new Error("they are taken");
+  context.onTestFinished(() => held.store.close());
+  await held.store.recover(clock.now(), 0);
+  const silent = await openConnection({ address, purpose: "money" });
+  context.onTestFinished(() => silent.close());
+  await silent.query({ text: "BEGIN" });
+  await silent.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended('retinue money ' || $1, 0))", values: [address.schema] });
+  const money = { currency: "credits", micros: 1 };
+  const known = { caps: capsOf(GUARDIAN, { perDay: { currency: "credits", micros: 100 } }), halt: undefined };
+  const hold = { id: "h", specialist: asHandle("scout"), money, expiresAt: clock.now() + HOUR };
+  expect(await held.store.openHold({ hold, now: clock.now(), known }, decideHold)).toMatchObject({ kind: "hold" });
+  // The holder's own session lives on, though it has nothing to do.
+  const older = "state_change > backend_start + interval '3 seconds'";
+  const sessions = `SELECT pid FROM pg_stat_activity WHERE application_name = 'retinue money' AND datname = current_database()`;
+  expect(await server.run(sessions, address.database)).toHaveLength(1);
+  await expect.poll(() => server.run(`${sessions} AND ${older}`, address.database), { timeout: 10_000 }).toHaveLength(1);
+});
 
 test("probes and the socket end no session before its timeout, until which its process may send", () => {
   for (const timeoutMs of [2, 3, 16, 300].map((s) => s * SECOND)) {

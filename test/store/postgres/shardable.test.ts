@@ -30,7 +30,7 @@ function writesOf(statement: string): readonly Write[] {
   ];
 }
 
-test("every row that work writes is found by its shard, and nothing is read back", { timeout: 120_000 }, async (context) => {
+test("every row that work writes is found by its shard, and nothing is read back", async (context) => {
   const server = await startPostgres({ major: 18, settings: { shared_preload_libraries: "pg_stat_statements" } });
   onTestFinished(() => server.stop());
   const address = parsePostgresAddress(await server.database(), folder(context));

@@ -37,7 +37,7 @@ describe.each(POSTGRES_MAJORS)("PostgreSQL %i", (major) => {
     const context = { onTestFinished } as TestContext;
     const url = await server.database();
     const address = parsePostgresAddress(url, folder(context));
-    await server.run(`ALTER DATABASE ${address.database} SET ${name} = '100ms'`);
+    await server.run(`ALTER DATABASE ${address.database} SET ${name} = '1s'`);
     const store = await openPostgresStore({ address, clock, random: seededRandom(1) });
     onTestFinished(() => store.close());
     await store.recover(clock.now(), 0);
@@ -45,7 +45,7 @@ describe.each(POSTGRES_MAJORS)("PostgreSQL %i", (major) => {
     const release = await locked(server.address(address.database, "postgres"), "event");
     const put = store.putEvents(arrival, clock.now());
     const waiting = async () =>
-      server.run("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND clock_timestamp() - query_start > '300ms'::interval");
+      server.run("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND clock_timestamp() - query_start > '2s'::interval");
     await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
     await release();
     expect((await put).fresh).toHaveLength(1);
