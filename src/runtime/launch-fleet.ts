@@ -24,6 +24,7 @@ import type { Receiver } from "../webhooks/receiver/http.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { definitionsDigest } from "./definitions-digest.ts";
 import { Fleet } from "./fleet.ts";
+import type { Part } from "./fleet-options.ts";
 import { createFleetNews, type FleetNews } from "./fleet-news.ts";
 import {
   keysOf,
@@ -269,9 +270,12 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   async put(specialist: Specialist): Promise<void> {
     const { fleet, specialists } = this.#with;
     this.#digest = undefined;
-    specialists.set(specialist.handle, specialist);
+    const { handle } = specialist;
+    specialists.set(handle, specialist);
     await this.#told();
-    if (fleet.sharedKeys.mayRun(specialist.handle)) await fleet.partOf(specialist.handle)?.runtime.put(specialist);
+    const part = fleet.partOf(handle);
+    if (fleet.sharedKeys.mayRun(handle)) await part?.runtime.put(specialist);
+    this.#whenOpened(handle, part);
   }
 
   retire(handle: Handle): void {
@@ -279,7 +283,23 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     this.#digest = undefined;
     specialists.delete(handle);
     void this.#told();
-    fleet.partOf(handle)?.runtime.retire(handle);
+    const part = fleet.partOf(handle);
+    part?.runtime.retire(handle);
+    this.#whenOpened(handle, part);
+  }
+
+  /** A store that is being opened may have begun with the definition of before. */
+  #whenOpened(handle: Handle, before: Part | undefined): void {
+    const { fleet, specialists, log } = this.#with;
+    const apply = async (): Promise<void> => {
+      await fleet.settled();
+      const part = fleet.partOf(handle);
+      if (part === before) return;
+      const specialist = specialists.get(handle);
+      if (specialist === undefined) part?.runtime.retire(handle);
+      else if (fleet.sharedKeys.mayRun(handle)) await part?.runtime.put(specialist);
+    };
+    apply().catch((error: unknown) => log.error(`${handle} keeps its previous definition`, { message: messageOf(error) }));
   }
 
   /** Takes a delivery for a specialist of this process, also of a store that is being opened; undefined if it has not the specialist. */

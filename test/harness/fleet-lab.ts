@@ -43,7 +43,7 @@ export interface Member extends Process {
   readonly root: string;
 }
 
-const DEFINITION = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
+export const DEFINITION = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
   watch: { feed: { from: "2026-01-01" } }, on: { "post.created": (post, act) => { act.reply(post, "${handle} on " + post.id); } } };`;
 
 const AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];

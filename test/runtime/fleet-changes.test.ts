@@ -1,8 +1,9 @@
 /** What a fleet does as things change under way: definitions, keys, sessions, and processes that join beside slow work. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
+import { DEFINITION, fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { folder } from "../harness/process.ts";
 
@@ -14,7 +15,12 @@ const databaseOf = (store: string): string => new URL(store).pathname.slice(1);
 const POLLED = { timeout: 30_000 };
 
 interface Shown {
-  readonly processes: readonly { readonly name: string; readonly shards: number; readonly draining: boolean }[];
+  readonly processes: readonly {
+    readonly name: string;
+    readonly shards: number;
+    readonly draining: boolean;
+    readonly handles: readonly string[];
+  }[];
   readonly withoutDefinition: { readonly first: readonly { readonly handle: string; readonly isDefinedElsewhere: boolean }[] };
 }
 
@@ -88,6 +94,46 @@ test(
     expect(lab.doubled()).toEqual([]);
   },
 );
+
+test("what is changed and removed while a process opens a store holds for the specialists in it", async (context) => {
+  const store = await server.database();
+  const query = (sql: string) => server.run(sql, databaseOf(store));
+  const lab = await fleetLab(context, { store, specialists: 8 });
+  const [one, two] = [lab.run(), lab.run()];
+  await lab.answered(await lab.news("one"));
+  await expect.poll(() => sharesOf(lab), POLLED).toEqual([512, 512]);
+  const [changed = "", removed = "", added = ""] =
+    (await fleetOf(lab)).processes.find(({ name }) => name.endsWith(`:${two.pid}`))?.handles ?? [];
+  rmSync(join(one.root, "agents", `${added}.ts`));
+  const retires = (handle: string) =>
+    one.saying((said) => said["handle"] === handle && String(said["message"]).includes("is no longer defined"));
+  await retires(added);
+  // Openings wait at their end, once their specialists are known.
+  await query(
+    "CREATE FUNCTION wait_for_it() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(7); RETURN NULL; END'",
+  );
+  await query("CREATE TRIGGER held BEFORE UPDATE OF server ON retinue.shard FOR EACH STATEMENT EXECUTE FUNCTION wait_for_it()");
+  const holder = new Client({ connectionString: store });
+  await holder.connect();
+  context.onTestFinished(() => holder.end());
+  await holder.query("SELECT pg_advisory_lock(7)");
+  two.kill("SIGKILL");
+  const waiting = () => query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 7");
+  await expect.poll(waiting, POLLED).not.toEqual([]);
+  const path = (handle: string): string => join(one.root, "agents", `${handle}.ts`);
+  writeFileSync(path(changed), DEFINITION(changed).replace(`${changed} on`, "changed on"));
+  writeFileSync(path(added), DEFINITION(added));
+  rmSync(path(removed));
+  await retires(removed);
+  await holder.query("SELECT pg_advisory_unlock(7)");
+  await expect.poll(() => sharesOf(lab), POLLED).toEqual([1_024]);
+  const post = await lab.news("two");
+  await expect.poll(() => answeredBy(lab, post), POLLED).toEqual(lab.handles.filter((handle) => handle !== removed).toSorted());
+  const replies = lab.network.truth
+    .effects({ operation: "posts.reply" })
+    .filter(({ target, agent }) => target === post && agent === changed);
+  expect(replies.map(({ text }) => text)).toEqual([`changed on ${post}`]);
+});
 
 test("a drained process stays so when it loses its session, and what it had is at the others", async (context) => {
   const store = await server.database();
