@@ -19,7 +19,7 @@ export interface KeyWatchOptions {
   readonly clock: Clock;
   readonly ledger: LedgerTime;
   readonly announcer: Announcer;
-  /** Called when a specialist has another key than before. */
+  /** Called when a specialist has another key than before, and when one that had none gets its first. */
   readonly onKeyReplaced?: () => void;
 }
 
@@ -97,6 +97,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyRep
         member.keyTrouble = trouble;
         return false;
       }
+      if (member.keyId === undefined) onKeyReplaced?.(); // it may be that of another specialist, too
       await store.resume(member.specialist.handle, clock.now());
       await store.retryFailed(member.specialist.handle, "untimed", clock.now());
       return true;

@@ -51,6 +51,13 @@ test("a key's quota is divided among those who have it now", async () => {
   await watch.usable(ben);
   expect(watch.sharers(ben)).toBe(1);
   expect(replaced).toBe(1); // that of ann
+
+  const dan = memberOf({ handle: "dan" });
+  expect([await watch.usable(dan), await watch.look(dan)]).toEqual([undefined, false]);
+  texts["dan"] = "sk_live_shared_0123";
+  expect([await watch.look(dan), replaced]).toEqual([true, 2]);
+  await watch.usable(dan);
+  expect([watch.sharers(dan), replaced]).toEqual([2, 2]);
 });
 
 test("a key that comes late is taken up within a minute, however often something is told meanwhile", async () => {

@@ -26,7 +26,7 @@ export async function placeTogether(
   const begun = [send("BEGIN"), send("SELECT pg_advisory_xact_lock(hashtextextended('retinue placing ' || $1, 0))", [schema])];
   const placing = groups.map((group) => {
     const sorted = group.toSorted();
-    return send(PLACE, [sorted, hashedShard(sorted[0] ?? "")]);
+    return send(PLACE, [sorted, sorted.map((handle) => hashedShard(handle))]);
   });
   const placed = send("SELECT specialist, shard FROM @.placement WHERE specialist = ANY($1::text[])", [groups.flat()]);
   const [found, shards] = await Promise.all([Promise.all(placing), placed, ...begun, send("COMMIT")]);
@@ -63,11 +63,19 @@ export async function handlesOf(
   return found;
 }
 
-/** One statement for a group: rows that are there decide, then places, then the hash. */
-const PLACE = `WITH found AS (
-    SELECT h AS handle, s.shard AS used, coalesce(s.shard, p.shard) AS shard FROM unnest($1::text[]) AS h
-    LEFT JOIN @.specialist s ON s.handle = h LEFT JOIN @.placement p ON p.specialist = h),
-  target AS (SELECT coalesce((SELECT shard FROM found WHERE shard IS NOT NULL ORDER BY used IS NULL, handle LIMIT 1), $2::int) AS shard),
+/**
+ * One statement for a group: rows that are there decide, then places, then the hash of the first. One that never had a key may have events,
+ * and nothing else.
+ */
+const PLACE = `WITH known AS (
+    SELECT g.handle, s.shard AS own, p.shard AS placed, coalesce(p.shard, g.hashed) AS meant
+    FROM unnest($1::text[], $2::int[]) AS g(handle, hashed)
+    LEFT JOIN @.specialist s ON s.handle = g.handle LEFT JOIN @.placement p ON p.specialist = g.handle),
+  used AS (
+    SELECT handle, placed, CASE WHEN own IS NOT NULL THEN own
+        WHEN EXISTS (SELECT FROM @.event e WHERE e.shard = meant AND e.specialist = known.handle) THEN meant END AS used FROM known),
+  found AS (SELECT handle, used, coalesce(used, placed) AS shard FROM used),
+  target AS (SELECT coalesce((SELECT shard FROM found WHERE shard IS NOT NULL ORDER BY used IS NULL, handle LIMIT 1), ($2::int[])[1]) AS shard),
   put AS (INSERT INTO @.placement (specialist, shard) SELECT f.handle, t.shard FROM found f, target t WHERE f.used IS NULL OR f.used = t.shard
     ON CONFLICT (specialist) DO UPDATE SET shard = excluded.shard)
   SELECT f.handle FROM found f, target t WHERE f.used <> t.shard`;

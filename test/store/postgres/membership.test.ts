@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, type TestContext } from "vitest";
 import { parsePostgresAddress } from "../../../src/config/postgres-address.ts";
 import { systemClock } from "../../../src/core/clock.ts";
-import { asHandle, asKeyId, type Handle } from "../../../src/core/ids.ts";
+import { asEventId, asHandle, asKeyId, type Handle } from "../../../src/core/ids.ts";
 import { seededRandom } from "../../../src/core/random.ts";
 import { DEFAULT_FLOORS } from "../../../src/limits/lanes.ts";
 import { INTENTS_OF_RUN } from "../../../src/live/facts.ts";
@@ -267,6 +267,19 @@ test("specialists that share a key are put into one shard, unless both have rows
   await held.store.close();
   await known(here, process, hand);
   expect((await process.place([[hand, scout]])).apart).toHaveLength(1);
+});
+
+test("events of a specialist that never had a key are not left behind, when its key turns out to be another's", async (context) => {
+  const here = await lab(context);
+  const process = await here.join(["a"]);
+  const [scout, hand] = [asHandle("scout"), asHandle("hand")];
+  await known(here, process, scout);
+  const held = await here.take(process, [hashedShard(hand)]);
+  const event = { specialist: hand, id: asEventId("post.created:p1"), kind: "post.created", payload: {}, via: "webhook", hops: 0 } as const;
+  await held.store.putEvents({ events: [event] }, clock.now());
+  await held.store.close();
+  expect((await process.place([[hand, scout]])).apart).toHaveLength(1);
+  expect(await process.shardOf(hand)).toBe(hashedShard(hand));
 });
 
 test("a specialist without rows goes with the key that it shares now, also in a store that is open", async (context) => {
