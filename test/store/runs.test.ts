@@ -1,8 +1,12 @@
 /** The port of runs: a finished handling is one transaction, its steps are stored once, and an event has one finished run. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { asEventId, asIntentId } from "../../src/core/ids.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import type { DraftIntent } from "../../src/specialist/intent-draft.ts";
+import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { FinishedRun } from "../../src/store/runs.ts";
 import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
@@ -134,4 +138,24 @@ test("steps come back with the next claim, and the first value of a name stays",
   here.store.retryEvent(run.seq, { notBefore: here.clock.now(), failed: false });
   const [again] = here.store.claimEvents(SCOUT, here.clock.now(), 1);
   expect([...(again?.steps ?? [])]).toEqual([["step:model", { words: 7 }]]);
+});
+
+test.each([1, 3_000])("steps come back after the death of a process, in front of a backlog of %i", async (backlog) => {
+  const database = openDatabase(MEMORY);
+  onTestFinished(() => database.close());
+  const clock = virtualClock(Date.UTC(2026, 2, 1));
+  const open = () => openSqliteStore({ path: MEMORY, database, clock, random: seededRandom(1) });
+  const first = open();
+  const events = Array.from(
+    { length: backlog },
+    (_, i) =>
+      ({ specialist: SCOUT, id: asEventId(`post.created:p${i}`), kind: "post.created", payload: {}, via: "poll", hops: 0 }) as const,
+  );
+  await clock.run(first.putEvents({ events }, clock.now()));
+  const [event] = first.claimEvents(SCOUT, clock.now(), 1);
+  await clock.run(first.saveStep(event?.seq ?? 0, "step:model", { words: 7 }));
+  const next = open(); // nothing was folded
+  await clock.run(next.recover(clock.now(), 0));
+  const [again] = next.claimEvents(SCOUT, clock.now(), 1);
+  expect([again?.seq, [...(again?.steps ?? [])]]).toEqual([event?.seq, [["step:model", { words: 7 }]]]);
 });

@@ -56,9 +56,15 @@ export function load(rows: FactRows): Loaded {
       if (attempt !== undefined) uncounted.push({ attempt, countedAt: fact.countedAt });
     }
     present.apply(fact);
+    if (fact.fact === "event") expectSteps(present.events.get(fact.seq));
     if (fact.fact === "run") markStored(fact, present, rows);
   }
   return { present, uncounted };
+}
+
+/** A handler may have begun with it, and its steps are rows that no fact tells of. */
+function expectSteps(event: LiveEvent | undefined): void {
+  if (event !== undefined) event.hasSteps = true;
 }
 
 /** Settled intents get their rows before the mark moves: they count by these, and not twice. */
@@ -87,6 +93,7 @@ function recallEvent(seq: number, present: Present, rows: FactRows): void {
   const specialist = (open ?? rows.newEvent(seq))?.specialist;
   for (const older of specialist === undefined ? [] : present.unqueueUpTo(specialist, seq)) {
     const event = rows.newEvent(older);
+    expectSteps(event);
     if (event !== undefined) present.putEvent(event);
   }
   if (open !== undefined && !present.events.has(seq)) present.putEvent(open);
