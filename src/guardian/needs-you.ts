@@ -82,12 +82,12 @@ const MAX_PAYLOADS = 2_000_000;
 const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
   store_lost: ({ storeLost, at }) =>
     all(
-      (storeLost === undefined ? [] : [storeLost]).map(({ message }) => ({
+      (storeLost === undefined ? [] : [storeLost]).map(({ message, hint = "mend the disk, then start the process again" }) => ({
         key: "store_lost",
         subject: "store",
         title: "The store is lost",
         message: `${message}; nothing is sent`,
-        hint: "mend the disk, then start the process again",
+        hint,
         since: at,
         orders: [],
       })),

@@ -123,7 +123,7 @@ export interface Snapshot extends AllFailing {
   /** The processes that did not answer, with their specialists, of which nothing is shown. */
   readonly unseen?: string;
   /** Set if the running process can no longer write its store: it sends nothing until it is restarted. */
-  readonly storeLost?: { readonly message: string };
+  readonly storeLost?: { readonly message: string; readonly hint?: string };
   readonly halts: readonly HaltShown[];
   readonly pauses: readonly Stop[];
   /** Accounts that spend nothing until a person unfreezes them. */
@@ -206,6 +206,19 @@ function withoutStore({ clock, live }: StatusParts, lost: Fatal, unread: string)
     specialists: (live?.runtime.members() ?? []).map((member) =>
       showOne(member.specialist.handle, { rows: UNKNOWN, usage: undefined, member, now }),
     ),
+  };
+}
+
+/** The status of a process that has no store now, as one of a fleet without its server. */
+export function statusOfLost(lost: Pick<Snapshot, "at" | "running" | "storeLost" | "halts">): Snapshot {
+  return {
+    ...NOTHING_READ,
+    stopped: [],
+    drift: [],
+    models: [],
+    specialists: [],
+    ...lost,
+    totals: { ...NO_TOTALS, stopped: 0, drift: 0, changed: 0 },
   };
 }
 

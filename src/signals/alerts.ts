@@ -175,9 +175,15 @@ class AlertKeeper implements Alerts {
 
   /** A process that begins to tell knows what those before it have told. */
   async #isToTell(): Promise<boolean> {
-    const { term = () => ALONE, store } = this.#options;
+    const { term = () => ALONE, store, status } = this.#options;
     const now = term();
-    if (now !== undefined && now !== this.#term) this.#restore(await storedState(store));
+    if (now !== undefined && now !== this.#term)
+      try {
+        this.#restore(await storedState(store));
+      } catch (error) {
+        if ((await status()).storeLost === undefined) throw error;
+        return true; // of that nobody can have told; it is read once the store is back
+      }
     this.#term = now;
     return now !== undefined;
   }

@@ -1,10 +1,14 @@
 /** Stops of a fleet whose shards move: a halt holds for stores that are being opened, lists what those write that end, and its end is one. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { inProcess } from "../harness/cli.ts";
 import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { holdOpenings } from "../harness/held-openings.ts";
+import { freePort } from "../harness/free-port.ts";
 import { openGate } from "../harness/gated-network.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+import { folder } from "../harness/process.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
@@ -155,7 +159,12 @@ test("without the server nothing is said to be well, and a halt says that it is 
   const lost = await startPostgres({ major: 18 });
   const store = await lost.database();
   const lab = await fleetLab(context, { store, specialists: 4 });
-  const one = lab.run();
+  const root = folder(context);
+  const told = join(root, "alert.json");
+  const writes = 'const { createWriteStream } = require("node:fs"); process.stdin.pipe(createWriteStream("alert.json"));';
+  writeFileSync(join(root, "retinue.config.json"), JSON.stringify({ alerts: { to: [{ command: [process.execPath, "-e", writes] }] } }));
+  const [port, token] = [await freePort(), "a-token-for-the-console-of-this-test"];
+  const one = lab.run({ root, env: { RETINUE_CONSOLE_PORT: `${port}`, RETINUE_CONSOLE_TOKEN: token } });
   await lab.answered(await lab.news("one"), 30_000);
   const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
   await lost.stop();
@@ -166,4 +175,8 @@ test("without the server nothing is said to be well, and a halt says that it is 
   }
   const halted = await order("halt", "--reason", "no server");
   expect([halted.code, `${halted.stdout}${halted.stderr}`]).toEqual([1, expect.stringContaining("the halt is not kept")]);
+  const metrics = async (): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
+  await expect.poll(metrics).toMatch(/^retinue_store_lost 1$/m);
+  await expect.poll(() => (existsSync(told) ? readFileSync(told, "utf8") : ""), { timeout: 60_000 }).toContain("The store is lost");
 });
