@@ -23,6 +23,10 @@ const NOT_MINE: ReadonlySet<AnyCode> = new Set<AnyCode>([
   "nobody_at_work",
 ]);
 
+/** Codes by which a part cannot say if it knows of a thing: another one may. A silent process may have done what it was ordered to. */
+const CANNOT_DO: ReadonlySet<AnyCode> = new Set<AnyCode>(["past_unread"]);
+const CANNOT_ANSWER: ReadonlySet<AnyCode> = new Set<AnyCode>([...CANNOT_DO, "process_silent"]);
+
 /** `parts` is asked on each call: parts come and go. With one part, every call is its own. `whyNobody` is thrown where there is none. */
 export function joinGuardians(parts: () => Promise<Parts>, whyNobody: () => RetinueError = nobodyAtWork): Guardian {
   const over: Over = (alone, joined) => async (query) => {
@@ -85,21 +89,24 @@ function joinLists(over: Over): Pick<Guardian, Lists> {
 
 /** Questions and orders about a thing that one of them has. */
 function joinAnswers(over: Over): Omit<Guardian, Lists | Stopping> {
-  const oneOf = <Query, Result>(ask: (guardian: Guardian, query: Query) => Promise<Result>) =>
-    over(ask, (all, query) => firstThatKnows(all, (guardian) => ask(guardian, query)));
+  const oneOf =
+    (cannotSay: ReadonlySet<AnyCode>) =>
+    <Query, Result>(ask: (guardian: Guardian, query: Query) => Promise<Result>) =>
+      over(ask, (all, query) => firstThatKnows(all, cannotSay, (guardian) => ask(guardian, query)));
+  const [answer, done] = [oneOf(CANNOT_ANSWER), oneOf(CANNOT_DO)];
   return {
-    why: oneOf((guardian, query) => guardian.why(query)),
-    recording: oneOf((guardian, query) => guardian.recording(query)),
-    delivery: oneOf((guardian, query) => guardian.delivery(query)),
-    approve: oneOf((guardian, query) => guardian.approve(query)),
-    reject: oneOf((guardian, query) => guardian.reject(query)),
-    settle: oneOf((guardian, query) => guardian.settle(query)),
-    call: oneOf((guardian, query) => guardian.call(query)),
+    why: answer((guardian, query) => guardian.why(query)),
+    recording: answer((guardian, query) => guardian.recording(query)),
+    delivery: answer((guardian, query) => guardian.delivery(query)),
+    approve: done((guardian, query) => guardian.approve(query)),
+    reject: done((guardian, query) => guardian.reject(query)),
+    settle: done((guardian, query) => guardian.settle(query)),
+    call: done((guardian, query) => guardian.call(query)),
   };
 }
 
 /** The answer of one that had no such stop. */
-const NOTHING_TO_END = / was not (halted|paused)/;
+const NOTHING_TO_END = / was not (halted|paused|frozen)/;
 
 /** Orders to all of them. */
 function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
@@ -117,7 +124,7 @@ function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
     pause: each((guardian, query) => guardian.pause(query)),
     resume: ended((guardian, query) => guardian.resume(query)),
     lift: ended((guardian, query) => guardian.lift(query)),
-    unfreeze: each((guardian, query) => guardian.unfreeze(query)),
+    unfreeze: ended((guardian, query) => guardian.unfreeze(query)),
     halt: over(
       (guardian, query) => guardian.halt(query),
       async (all, query) => joinHalts(await fromEach(all, (guardian) => guardian.halt(query))),
@@ -136,16 +143,21 @@ function isNotMine(error: unknown): error is RetinueError {
   return isRetinueError(error) && NOT_MINE.has(error.code);
 }
 
-async function firstThatKnows<Result>(parts: Parts, ask: (guardian: Guardian) => Promise<Result>): Promise<Result> {
-  let first: RetinueError | undefined;
+/** One after the other, so that no order is given twice. */
+async function firstThatKnows<Result>(
+  parts: Parts,
+  cannotSay: ReadonlySet<AnyCode>,
+  ask: (guardian: Guardian) => Promise<Result>,
+): Promise<Result> {
+  const errors: RetinueError[] = [];
   for (const { guardian } of parts)
     try {
       return await ask(guardian);
     } catch (error) {
-      if (!isNotMine(error)) throw error;
-      first ??= error;
+      if (!isRetinueError(error) || !(NOT_MINE.has(error.code) || cannotSay.has(error.code))) throw error;
+      errors.push(error);
     }
-  throw first ?? new Refused("nothing_found", "nobody knows it");
+  throw errors.find(({ code }) => cannotSay.has(code)) ?? errors[0] ?? new Refused("nothing_found", "nobody knows it");
 }
 
 /** The answers of all that know the thing. Throws if none does, or if one fails. */
@@ -165,6 +177,10 @@ async function fromEach<Result>(parts: Parts, give: (guardian: Guardian) => Prom
     one.status === "rejected" ? [{ name: parts[i]?.name ?? "", reason: one.reason as unknown }] : [],
   );
   const real = failed.filter(({ reason }) => !isNotMine(reason));
+  const [only] = real;
+  // Of a thing that one of them has, such as an action: its own words, with what to do.
+  if (only !== undefined && real.length === 1 && done.length === 0 && isRetinueError(only.reason) && !(only.reason instanceof Retryable))
+    throw only.reason;
   if (real.length > 0) {
     const who = real.map(({ name, reason }) => `${name}: ${messageOf(reason)}`).join("; ");
     throw new Retryable("order_incomplete", `${who}${done.length === 0 ? "" : "; the other processes have obeyed"}`, {

@@ -1,6 +1,6 @@
 /** One Guardian over several stores: what one of them has is found wherever it is, and a stop is in all of them. */
 import { describe, expect, test } from "vitest";
-import { Retryable } from "../../src/core/errors.ts";
+import { Refused, Retryable } from "../../src/core/errors.ts";
 import type { Guardian } from "../../src/guardian/guardian.ts";
 import type { GuardianPart } from "../../src/guardian/guardian-part.ts";
 import { joinGuardians } from "../../src/guardian/join-guardians.ts";
@@ -35,6 +35,40 @@ describe("a thing that one part has", () => {
       code: "specialist_unknown",
     });
   });
+});
+
+test.each(["process_silent", "past_unread"] as const)("a part that answers %s does not stand before the one that knows", async (code) => {
+  const { desks, parts } = lab();
+  const unable = remoteGuardian(() => Promise.reject(new Retryable(code, "not now")));
+  const whole = joinGuardians(() => Promise.resolve([{ name: "web-2:7", guardian: unable }, ...parts]));
+  await desks[2].parked("e1", "a note");
+  expect(await whole.why({ id: "e1" })).toMatchObject({ id: "e1", state: "parked" });
+  await expect(whole.why({ id: "e2" })).rejects.toMatchObject({ code }); // it may be there
+});
+
+test("an order that a silent process may have carried out is given to no other", async () => {
+  let calls = 0;
+  const silent = remoteGuardian(() => Promise.reject(new Retryable("process_silent", "it may have done it")));
+  const heir = remoteGuardian(() => Promise.resolve(calls++));
+  const whole = joinGuardians(() => Promise.resolve([silent, heir].map((guardian, i) => ({ name: `web-${i}`, guardian }))));
+  await expect(whole.call({ handle: "scout", operation: "posts.list", input: {} })).rejects.toMatchObject({ code: "process_silent" });
+  expect(calls).toBe(0);
+});
+
+test("the refusal of the only part that has a thing is told as it is", async () => {
+  const { parts } = lab();
+  const hint = "check on the network, then: retinue settle";
+  const owner = remoteGuardian(() => Promise.reject(new Refused("may_have_happened", "it may have happened", { hint })));
+  const whole = joinGuardians(() => Promise.resolve([...parts, { name: "web-2:7", guardian: owner }]));
+  await expect(whole.retry({ id: "i1" })).rejects.toMatchObject({ code: "may_have_happened", details: { hint } });
+});
+
+test("an account that one part had frozen is told as unfrozen", async () => {
+  const saying = (message: string): GuardianPart => ({ name: message, guardian: remoteGuardian(() => Promise.resolve({ message })) });
+  const whole = joinGuardians(() =>
+    Promise.resolve([saying("the shared account was not frozen"), saying("the shared account may spend again")]),
+  );
+  expect(await whole.unfreeze({ by: "ann", reason: "checked" })).toEqual({ message: "the shared account may spend again" });
 });
 
 describe("a stop", () => {
