@@ -48,8 +48,8 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
   const { fleet } = launched;
   const clock = launched.runtime.parts.clock;
   const seen = async (): Promise<Seen> => {
-    const { processes } = fleet.view;
-    return { processes, handles: async () => (await fleet.membership?.handlesOf(processes)) ?? new Map() };
+    const { view } = fleet;
+    return { ...view, handles: async () => (await fleet.membership?.handlesOf(view)) ?? new Map() };
   };
   const parts = async (): Promise<readonly GuardianPart[]> => {
     await fleet.look();
@@ -91,8 +91,8 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
 /** The fleet as a command sees it that is no member. */
 export function guardianOfProcesses(membership: Membership, clock: Clock, caller: Caller): Guardian {
   const seen = async (): Promise<Seen> => {
-    const { processes } = await membership.look();
-    return { processes, handles: () => membership.handlesOf(processes) };
+    const view = await membership.look();
+    return { ...view, handles: () => membership.handlesOf(view) };
   };
   const parts = async (): Promise<readonly GuardianPart[]> => othersOf(membership, (await membership.look()).processes, caller);
   return movingGuardian({

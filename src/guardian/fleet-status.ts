@@ -3,6 +3,7 @@ import { defined } from "../core/defined.ts";
 import { isRetinueError, messageOf, Retryable, type RetinueError } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { FleetProcess } from "../store/postgres/fleet-view.ts";
+import { NO_PROCESS } from "../store/postgres/placements.ts";
 import type { GuardianPart } from "./guardian-part.ts";
 import { nobodyAtWork } from "./join-guardians.ts";
 import { joinStatuses } from "./join-statuses.ts";
@@ -12,7 +13,9 @@ import type { Snapshot, SpecialistShown } from "./status.ts";
 export interface Seen {
   /** The living processes; the oldest first. */
   readonly processes: readonly FleetProcess[];
-  /** The specialists that each has, by its number, also where it does not answer. */
+  /** Shards that no process has. */
+  readonly free: readonly number[];
+  /** The specialists that each has, by its number, also where it does not answer; those of free shards at `NO_PROCESS`. */
   readonly handles: () => Promise<ReadonlyMap<number, readonly Handle[]>>;
 }
 
@@ -27,7 +30,7 @@ export async function statusOfFleet(
   seen: () => Promise<Seen>,
   whyNobody: () => RetinueError = nobodyAtWork,
 ): Promise<Snapshot> {
-  const { processes, handles } = await seen(); // as they are asked: a silent one may lose its shards meanwhile
+  const { processes, free, handles } = await seen(); // as they are asked: a silent one may lose its shards meanwhile
   const asked = await Promise.allSettled(parts.map(({ guardian }) => guardian.status({})));
   const answered = asked.flatMap((one, i): readonly Answered[] =>
     one.status === "fulfilled" ? [{ name: parts[i]?.name ?? "", snapshot: one.value }] : [],
@@ -45,7 +48,7 @@ export async function statusOfFleet(
   const joined = joinStatuses(answered.map(({ name, snapshot }) => ({ ...snapshot, specialists: snapshot.specialists.map(at(name)) })));
   const known = new Set(joined.specialists.flatMap(({ handle, process }) => (process === undefined ? [] : [handle])));
   const counts = Map.groupBy(joined.specialists, ({ process }) => process);
-  const all = silent.size === 0 ? undefined : await handles();
+  const all = silent.size + free.length === 0 ? undefined : await handles();
   const shown = processes.map(({ number, name, version, startedAt, draining }): ProcessShown => {
     const message = silent.get(name);
     const missing = message === undefined ? [] : (all?.get(number) ?? []).filter((handle) => !known.has(handle));
@@ -58,7 +61,7 @@ export async function statusOfFleet(
       ...(message === undefined ? {} : { silent: { message: sentence([name, message]), handles: missing } }),
     };
   });
-  return { ...joined, processes: shown, ...defined({ unseen: unseenIn(shown) }) };
+  return { ...joined, processes: shown, ...defined({ unseen: unseenIn(shown, all?.get(NO_PROCESS) ?? []) }) };
 }
 
 /** True for the answer of a part that has gone to another process, or of a process that has none. */
@@ -77,13 +80,14 @@ function sentence([name, message]: readonly [string, string]): string {
 
 const MAX_NAMED = 20;
 
-function unseenIn(processes: readonly ProcessShown[]): string | undefined {
+function unseenIn(processes: readonly ProcessShown[], homeless: readonly Handle[]): string | undefined {
   const silent = processes.flatMap((one) => (one.silent === undefined ? [] : [one.silent]));
-  if (silent.length === 0) return undefined;
-  return silent.map(({ message, handles }) => `${message}; it has ${namesOf(handles)}`).join("; ");
+  const told = silent.map(({ message, handles }) => `${message}; it has ${namesOf(handles)}`);
+  if (homeless.length > 0) told.push(`no process has ${namesOf(homeless)}, so nothing is done for them; retinue fleet shows the processes`);
+  return told.length === 0 ? undefined : told.join("; ");
 }
 
-function namesOf(handles: readonly string[]): string {
+export function namesOf(handles: readonly string[]): string {
   if (handles.length === 0) return "no specialist";
   const more = handles.length - MAX_NAMED;
   const names = `${handles.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

@@ -60,7 +60,7 @@ export class FleetLog {
     const has = `it has ${now.size} now`;
     const [came, gone] = [newIn(now, before), newIn(before, now)];
     if (came > 0) this.#log.info(`this process took ${counted(came)}: ${has}`);
-    if (gone > 0) this.#log.info(`${counted(gone)} of this process went to others: ${has}`);
+    if (gone > 0) this.#log.info(`${counted(gone)} left this process: ${has}`);
   }
 
   drained(by: string): void {

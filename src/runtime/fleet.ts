@@ -256,7 +256,7 @@ export class Fleet {
 
   async #lookAndTell(): Promise<Recovered | undefined> {
     const recovered = await this.#look();
-    this.#log.looked(this.#losses.reason, this.parts.length === 0);
+    this.#log.looked(this.#losses.reasonOf(this.parts.length > 0), this.parts.length === 0);
     if (this.#ending.size === 0) this.#log.specialists(this.parts.map(({ runtime }) => runtime));
     return recovered;
   }
@@ -313,7 +313,7 @@ export class Fleet {
 
   async #take(membership: Membership, shards: readonly number[]): Promise<Recovered | undefined> {
     await this.place(); // a store that is opened reads its keys anew
-    const opening = this.#open(membership, shards);
+    const opening = this.#losses.noting(this.#open(membership, shards));
     this.#opening = opening.then(() => undefined);
     try {
       return await opening;

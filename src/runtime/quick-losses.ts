@@ -1,7 +1,7 @@
 /** Stores of a process that are lost soon after they were opened, as while the server refuses each commit: they are opened at growing intervals. */
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Fatal } from "../core/errors.ts";
+import { Fatal, messageOf } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
 
 /** A store that lives for longer can be used. */
@@ -16,6 +16,7 @@ export class QuickLosses {
   #inARow = 0;
   #isFirst = true;
   #reason: Fatal | undefined;
+  #notOpened: Fatal | undefined;
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -33,6 +34,18 @@ export class QuickLosses {
     this.#reason = reason;
   }
 
+  /** Notes if a store can be opened. */
+  async noting<Held>(opening: Promise<Held | undefined>): Promise<Held | undefined> {
+    try {
+      const held = await opening;
+      if (held !== undefined) this.#notOpened = undefined;
+      return held;
+    } catch (error) {
+      this.#notOpened = new Fatal("store_lost", messageOf(error), { cause: error });
+      throw error;
+    }
+  }
+
   /** False if the store of the last loss was opened soon after another loss. */
   get isFirst(): boolean {
     return this.#isFirst;
@@ -43,8 +56,9 @@ export class QuickLosses {
     return this.#clock.monotonic() >= this.#until;
   }
 
-  /** The reason of the last loss, until a store has lived for long enough since. */
-  get reason(): Fatal | undefined {
-    return this.#clock.monotonic() < this.#until + USABLE_AFTER_MS ? this.#reason : undefined;
+  /** The reason of the last loss, until a store has lived for long enough since; of a process without any store, that of the last that it could not open. */
+  reasonOf(hasStores: boolean): Fatal | undefined {
+    const lately = this.#clock.monotonic() < this.#until + USABLE_AFTER_MS ? this.#reason : undefined;
+    return lately ?? (hasStores ? undefined : this.#notOpened);
   }
 }

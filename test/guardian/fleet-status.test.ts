@@ -6,6 +6,7 @@ import { statusOfFleet } from "../../src/guardian/fleet-status.ts";
 import { remoteGuardian } from "../../src/guardian/remote-guardian.ts";
 import type { Snapshot } from "../../src/guardian/status.ts";
 import type { FleetProcess } from "../../src/store/postgres/fleet-view.ts";
+import { NO_PROCESS } from "../../src/store/postgres/placements.ts";
 import { asHandle, type Handle } from "../../src/core/ids.ts";
 import { desk } from "../harness/guardian-over-store.ts";
 
@@ -40,7 +41,7 @@ const handles = async (): Promise<ReadonlyMap<number, readonly Handle[]>> =>
 
 test("each process has its name, its start and its number of specialists, whatever number of stores it has", async () => {
   const parts = [await partOf("web:1", "a"), await partOf("web:1", "b"), await partOf("web:2", "c")];
-  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2), process(3)], handles }));
+  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2), process(3)], free: [], handles }));
   expect(status.processes).toEqual([
     { name: "web:1", version: "0.1.0", since: 1_000, specialists: 2 },
     { name: "web:2", version: "0.1.0", since: 2_000, specialists: 1 },
@@ -56,10 +57,16 @@ test("each process has its name, its start and its number of specialists, whatev
 
 test("a process that does not answer is named once, with its specialists", async () => {
   const parts = [await partOf("web:1", "a", "b"), silentPart("web:2")];
-  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2)], handles }));
+  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2)], free: [], handles }));
   expect(status.unseen).toBe("web:2 has not answered within 10 s; it has 2 specialists: c, d");
   expect(status.processes?.[1]).toMatchObject({ specialists: 2, silent: { handles: ["c", "d"] } });
-  await expect(statusOfFleet([silentPart("web:2")], async () => ({ processes: [process(2)], handles }))).rejects.toMatchObject({
+  await expect(statusOfFleet([silentPart("web:2")], async () => ({ processes: [process(2)], free: [], handles }))).rejects.toMatchObject({
     message: "no process answers: web:2 has not answered within 10 s",
   });
+});
+
+test("specialists of shards that no process has are named", async () => {
+  const here = async (): Promise<ReadonlyMap<number, readonly Handle[]>> => new Map([[NO_PROCESS, [asHandle("lost"), asHandle("found")]]]);
+  const status = await statusOfFleet([await partOf("web:1", "a")], async () => ({ processes: [process(1)], free: [7, 8], handles: here }));
+  expect(status.unseen).toBe("no process has 2 specialists: lost, found, so nothing is done for them; retinue fleet shows the processes");
 });

@@ -106,7 +106,7 @@ test("what is changed and removed while a process opens a store holds for the sp
     (await fleetOf(lab)).processes.find(({ name }) => name.endsWith(`:${two.pid}`))?.handles ?? [];
   rmSync(join(one.root, "agents", `${added}.ts`));
   const retires = (handle: string) =>
-    one.saying((said) => said["handle"] === handle && String(said["message"]).includes("is no longer defined"));
+    one.saying(({ handle: whose, message }) => whose === handle && typeof message === "string" && message.includes("is no longer defined"));
   await retires(added);
   // Openings wait at their end, once their specialists are known.
   await query(

@@ -36,7 +36,7 @@ test("specialists that came and went are counted, and a store that is made anew 
   fleet.specialists([runtime("a", "d")]);
   expect(told()).toEqual([
     "info: this process took 1 specialist: it has 2 now",
-    "info: 2 specialists of this process went to others: it has 2 now",
+    "info: 2 specialists left this process: it has 2 now",
   ]);
 });
 

@@ -4,11 +4,13 @@ import { showDuration } from "../../core/units.ts";
 import { drainProcess } from "../../guardian/fleet-guardian.ts";
 import type { Handle } from "../../core/ids.ts";
 import { askProcesses, type Heard } from "../../guardian/ask-processes.ts";
+import { namesOf } from "../../guardian/fleet-status.ts";
 import { apartText, CLOCKS_APART_MS } from "../../runtime/fleet-log.ts";
 import type { FleetProcess, FleetView } from "../../store/postgres/fleet-view.ts";
 import type { Membership } from "../../store/postgres/membership.ts";
 import { HELLO_MS } from "../../runtime/hello.ts";
 import { SHARDS } from "../../store/postgres/ownership.ts";
+import { NO_PROCESS } from "../../store/postgres/placements.ts";
 import { EXIT, OPTIONS, type Command, type Context } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";
 import { visit } from "../fleet-session.ts";
@@ -66,7 +68,7 @@ interface Shown extends FleetProcess, Heard {
 async function show(membership: Membership, view: FleetView, { out, clock }: Context): Promise<void> {
   const { processes, free, serverNow } = view;
   const aheadMs = clock.now() - serverNow;
-  const [heard, handles] = await Promise.all([askProcesses(membership, processes), membership.handlesOf(processes)]);
+  const [heard, handles] = await Promise.all([askProcesses(membership, processes), membership.handlesOf(view)]);
   const rows = processes.map((one): Shown => ({
     ...one,
     ...(heard.get(one.number) ?? { answers: false }),
@@ -90,7 +92,10 @@ async function show(membership: Membership, view: FleetView, { out, clock }: Con
     const what = `did not answer within ${showDuration(HELLO_MS)}: one that is stopped loses its specialists to the others after session_timeout`;
     out.line(out.paint.yellow(`${names} ${what}`));
   }
-  if (free.length > 0) out.line(out.paint.yellow(`${free.length} of ${SHARDS} shards are free: their specialists do not run`));
+  if (free.length > 0) {
+    const named = namesOf(handles.get(NO_PROCESS) ?? []);
+    out.paragraph(`${free.length} of ${SHARDS} shards are free, so what is in them does not run: ${named}`, out.paint.yellow);
+  }
   if (areDifferent(rows))
     out.line(out.paint.yellow("Definitions differ between processes: a specialist does what those of its process say"));
   const lacking = await membership.undefinedSpecialists(view, MOST_NAMED);

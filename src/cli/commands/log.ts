@@ -58,8 +58,8 @@ export const command: Command = {
     if (flagOption(options, "events")) return showEvents(context, query);
     return withGuardian(context, async (guardian, client) => {
       if (flagOption(options, "follow") && client === undefined)
-        throw new Misconfigured("not_running", "no runtime uses this store, so there is nothing to follow", {
-          hint: "leave out --follow to list past actions",
+        throw new Misconfigured("not_running", "no runtime of this folder uses the store, so there is nothing to follow", {
+          hint: "leave out --follow to list past actions; of a fleet, follow in the folder of a process, or use retinue status --watch",
         });
       const { entries, next, total } = await guardian.log(query);
       for (const entry of entries.toReversed()) showEntry(entry, context);

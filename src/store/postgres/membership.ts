@@ -166,8 +166,8 @@ export class Membership {
   }
 
   /** The specialists that each of these processes has, by its number. */
-  handlesOf(processes: readonly FleetProcess[]): Promise<ReadonlyMap<number, readonly Handle[]>> {
-    return handlesOf(this.#query, processes);
+  handlesOf({ processes, free }: Pick<FleetView, "processes" | "free">): Promise<ReadonlyMap<number, readonly Handle[]>> {
+    return handlesOf(this.#query, processes, free);
   }
 
   /** The shard that a specialist belongs to. */

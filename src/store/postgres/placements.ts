@@ -42,10 +42,17 @@ export async function placedShard(query: Query, specialist: Handle): Promise<num
   return row === undefined ? hashedShard(specialist) : Number(row["shard"]);
 }
 
-/** The specialists that each of these processes has: those it has a definition of, in its shards. In the order of handles. */
+/** The number of no process. */
+export const NO_PROCESS = 0;
+
+/**
+ * The specialists that each of these processes has, by its number: those it has a definition of, in its shards. Those of free shards are at
+ * `NO_PROCESS`, if one of the processes has a definition. In the order of handles.
+ */
 export async function handlesOf(
   query: Query,
   processes: readonly { readonly number: number; readonly shards: readonly number[] }[],
+  free: readonly number[] = [],
 ): Promise<ReadonlyMap<number, readonly Handle[]>> {
   const rows = await query(
     `SELECT d.handle, d.numbers, coalesce(s.shard, p.shard) AS shard
@@ -53,12 +60,13 @@ export async function handlesOf(
       LEFT JOIN @.specialist s ON s.handle = d.handle LEFT JOIN @.placement p ON p.specialist = d.handle ORDER BY d.handle`,
     [processes.map(({ number }) => number)],
   );
-  const owners = new Map(processes.flatMap(({ number, shards }) => shards.map((shard) => [shard, number] as const)));
-  const found = new Map<number, Handle[]>(processes.map(({ number }) => [number, []]));
+  const all = [...processes, { number: NO_PROCESS, shards: free }];
+  const owners = new Map(all.flatMap(({ number, shards }) => shards.map((shard) => [shard, number] as const)));
+  const found = new Map<number, Handle[]>(all.map(({ number }) => [number, []]));
   for (const { handle, numbers, shard } of rows) {
     const owner = owners.get(shard === null ? hashedShard(String(handle)) : Number(shard));
     const knows: readonly unknown[] = Array.isArray(numbers) ? numbers : [];
-    if (owner !== undefined && knows.includes(owner)) found.get(owner)?.push(String(handle) as Handle);
+    if (owner !== undefined && (owner === NO_PROCESS || knows.includes(owner))) found.get(owner)?.push(String(handle) as Handle);
   }
   return found;
 }
