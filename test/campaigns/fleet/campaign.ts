@@ -42,8 +42,8 @@ const STILL_MS = 10_000;
  * doubt is left to a person.
  */
 const GREETED_LOOKS = 480;
-/** Each post of it is for so many groups: every specialist reads every post. */
-const GREETED_GROUPS = 10;
+/** Between two of the posts for it: more at a time than a poll pages back through would be a gap. */
+const GREETING_MS = 200;
 const LOOK_MS = 250;
 /** Between the clock of the campaign and that of the network. */
 const CLOCKS_MS = 200;
@@ -65,10 +65,10 @@ const definition = (i: number): string => {
 
 const isHand = (i: number): boolean => i % GROUP === 0;
 
-/** A post or job of these groups. */
+/** A post or job of a group. */
 interface Asked {
   readonly operation: "posts.reply" | "jobs.apply";
-  readonly groups: readonly number[];
+  readonly group: number;
   readonly at: number;
 }
 
@@ -165,32 +165,32 @@ function shuffled(deck: readonly Fault[], random: Random): Fault[] {
 
 const POSTER = "quill";
 
-/** `greet` posts for all groups: each specialist acts once. `ask` posts for some groups, and a job for one. */
+/** `greet` posts for every group: each specialist acts once. `ask` posts for some groups, and a job for one. */
 function asker(
   network: LocalNetwork,
   { asked, groups, random }: { readonly asked: Map<string, Asked>; readonly groups: number; readonly random: Random },
 ): { readonly greet: () => Promise<void>; readonly ask: () => Promise<void> } {
   const post = asking(network, "b", network.provision({ handle: POSTER, tier: "pro", set: "b" }).key);
-  const one = async (operation: Asked["operation"], of: readonly number[], path: string, body: JsonObject): Promise<void> => {
+  const one = async (operation: Asked["operation"], group: number, path: string, body: JsonObject): Promise<void> => {
     const { json } = await post("POST", path, { body });
-    asked.set(textAt(json, "id"), { operation, groups: of, at: Date.now() });
+    asked.set(textAt(json, "id"), { operation, group, at: Date.now() });
   };
   const anyGroup = (): number => Math.floor(random.next() * groups);
   return {
     async greet() {
-      for (let first = 0; first < groups; first += GREETED_GROUPS) {
-        const greeted = Array.from({ length: Math.min(GREETED_GROUPS, groups - first) }, (_, i) => first + i);
-        await one("posts.reply", greeted, "/v1/posts", { content: `hello ${greeted.map((group) => `group ${group};`).join(" ")}` });
+      for (let group = 0; group < groups; group++) {
+        await one("posts.reply", group, "/v1/posts", { content: `hello group ${group};` });
+        await waited(GREETING_MS);
       }
     },
     async ask() {
       for (let i = 0; i < POSTS_A_ROUND; i++) {
         const group = anyGroup();
-        await one("posts.reply", [group], "/v1/posts", { content: `for group ${group}; no ${asked.size}` });
+        await one("posts.reply", group, "/v1/posts", { content: `for group ${group}; no ${asked.size}` });
       }
       const group = anyGroup();
       const title = `for group ${group}; no ${asked.size}`;
-      await one("jobs.apply", [group], "/v1/jobs", { title, description: "do it", reward: 3, skills: [] });
+      await one("jobs.apply", group, "/v1/jobs", { title, description: "do it", reward: 3, skills: [] });
     },
   };
 }
@@ -216,13 +216,11 @@ type Owed = Missing & Pick<Asked, "operation">;
 
 /** Everything that a specialist has to do. */
 function owedOf(asked: ReadonlyMap<string, Asked>, specialists: number): readonly Owed[] {
-  return [...asked].flatMap(([item, { operation, groups, at }]) =>
-    groups.flatMap((group) => {
-      const most = operation === "jobs.apply" ? 1 : GROUP;
-      const count = Math.min(most, specialists - group * GROUP);
-      return Array.from({ length: count }, (_, i) => ({ operation, handle: `s${group * GROUP + i}`, item, at }));
-    }),
-  );
+  return [...asked].flatMap(([item, { operation, group, at }]) => {
+    const most = operation === "jobs.apply" ? 1 : GROUP;
+    const count = Math.min(most, specialists - group * GROUP);
+    return Array.from({ length: count }, (_, i) => ({ operation, handle: `s${group * GROUP + i}`, item, at }));
+  });
 }
 
 const keyOf = (operation: string, handle: string, item: string): string => `${operation} ${handle} ${item}`;
