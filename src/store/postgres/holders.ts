@@ -1,4 +1,5 @@
 /** Holders of shards, as rows: who held a shard last, and if it ended in order. */
+import { MONEY_KEPT_MS, PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
 import type { NumberBlocks } from "./blocks.ts";
 import type { PostgresConnection, PostgresRow } from "./open-connection.ts";
 import { asOid, LOCKS, PROCESS_LOCKS } from "./ownership.ts";
@@ -75,6 +76,13 @@ const ENDED_ACCOUNTS = `WITH here AS (SELECT DISTINCT holder FROM @.shard WHERE 
   ON CONFLICT (shard, holder, scope, currency, span, start)
     DO UPDATE SET held = spend_row.held + excluded.held, posted = spend_row.posted + excluded.posted`;
 
+/**
+ * Entries of the Guardian's accounts that are too old to be shown: no start reads them, so no holder removes those of the one before. The
+ * oldest are looked at.
+ */
+const OLD_ENTRIES = `DELETE FROM @.spend_entry WHERE shard = ${NO_SHARD} AND seq IN (
+  SELECT seq FROM (SELECT seq, at FROM @.spend_entry WHERE shard = ${NO_SHARD} ORDER BY seq LIMIT ${PRUNE_BATCH}) AS oldest WHERE at < $1)`;
+
 export interface NewHolder {
   readonly schema: string;
   readonly group: HolderGroup;
@@ -120,6 +128,7 @@ export async function registerHolder(
     ...begun.map(([text, values]) => q(text, values)),
     q(CLOCK_OF_LAST, [holder, group.holders]),
     q(ENDED_ACCOUNTS, [now]),
+    q(OLD_ENTRIES, [now - MONEY_KEPT_MS]),
     q("UPDATE @.shard SET holder = $1, since = $2 WHERE shard = ANY($3::int[])", [holder, now, group.shards]),
     q("COMMIT"),
   ]);

@@ -240,4 +240,16 @@ describe("a cap of the Guardian's over sixteen holders", () => {
       { holder: "0", start: "1", held: 7, posted: 10 },
     ]);
   });
+
+  test("leaves no entries that are too old to be shown", async (context) => {
+    const here = await lab(context);
+    expect(await here.hold(0, "a")).toBe("hold");
+    await here.rows(`INSERT INTO retinue.spend_entry (shard, seq, scope, currency, kind, hold_id, held, posted, at)
+      SELECT -1, n, 'guardian', 'credits', 'post', n::text, 0, 1, CASE WHEN n < 4 THEN ${wall.now() - 400 * DAY} ELSE ${wall.now()} END FROM generate_series(1, 5) n`);
+    await here.open(1);
+    expect(await here.rows("SELECT seq FROM retinue.spend_entry WHERE shard = -1 AND seq < 6 ORDER BY seq")).toEqual([
+      { seq: "4" },
+      { seq: "5" },
+    ]);
+  });
 });
