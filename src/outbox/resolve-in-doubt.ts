@@ -22,8 +22,8 @@ const BEFORE_SENDING_MS = 15 * MINUTE;
 const MAX_DOUBTS_KNOWN = 10_000;
 /** Most intents in doubt at one time after a copy was restored. */
 const MAX_OTHERS = 1_000;
-/** Interval between looks at a process that is stopped. */
-const SENDER_MS = 5 * SECOND;
+/** Intervals between looks at a process that is stopped: each is a read of the network. They grow with the time that it has been stopped for. */
+const SENDER_MS = { least: 5 * SECOND, most: 5 * MINUTE, part: 1 / 5 };
 /** Confirmed actions checked to prove that reading back works. */
 const CONTROLS = 3;
 
@@ -80,7 +80,7 @@ async function resolveOne(
     attempts: intent.attempt < MAX_ATTEMPTS ? intent.attempt : await store.unansweredAttempts(intent.seq),
   };
   const change = settled(intent, reconcile(intent, check, rules));
-  if (isSilent && (change.state === "ready" || change.state === "refused")) return waitForSender(parts, intent);
+  if (isSilent && (change.state === "ready" || change.state === "refused")) return waitForSender(parts, intent, knownAt);
   const { events, watches } = follow(member, intent, change, now);
   if (!(await store.moveIntent({ seq: intent.seq, by: "read-back", change, now, events, watches }))) return undefined;
   if (change.state !== "in_doubt") {
@@ -125,11 +125,13 @@ async function waitForRoom(parts: OutboxDependencies, intent: Intent, { until }:
 }
 
 /** The network does not show it, and whoever began to send it is stopped: it may still leave there. */
-async function waitForSender(parts: OutboxDependencies, intent: Intent): Promise<undefined> {
+async function waitForSender(parts: OutboxDependencies, intent: Intent, knownAt: number): Promise<undefined> {
   const now = parts.clock.now();
+  const { least, most, part } = SENDER_MS;
+  const pauseMs = Math.min(most, Math.max(least, (parts.clock.monotonic() - knownAt) * part));
   const change = {
     state: "in_doubt",
-    nextAt: now + SENDER_MS,
+    nextAt: now + pauseMs,
     code: "process_silent",
     message: "the process that began to send it is stopped, and may still send it",
     ...refusalOf(intent),

@@ -79,11 +79,14 @@ test("an effect that the network shows is confirmed by one read within seconds, 
 describe("an effect that the network does not show", () => {
   test("is not sent again while a process that is stopped may still send it, and then only after a quiet period of its own", async () => {
     let until = Number.POSITIVE_INFINITY;
-    const { clock, sent, states } = await posting((post) => (post === 2 ? "request" : undefined), { elsewhere: () => until });
+    const { clock, lists, sent, states } = await posting((post) => (post === 2 ? "request" : undefined), { elsewhere: () => until });
     expect(await clock.runUntil(() => sent() === 2, 3 * HOUR)).toBe(true);
-    await clock.advance(QUIET_MS + HOUR);
+    await clock.advance(QUIET_MS);
+    const before = lists.length;
+    await clock.advance(HOUR);
     expect(sent()).toBe(2);
     expect(await states()).toContain("in_doubt process_silent");
+    expect(lists.length - before).toBeLessThan(40); // and not one each five seconds
     until = clock.monotonic();
     await clock.advance(QUIET_MS - SECOND);
     expect(sent()).toBe(2);
