@@ -1,9 +1,12 @@
-/** The processes that take shards. One that takes nothing while some are free is stopped, or cannot work: the others do not wait for it. */
+/** The processes that take shards. One that takes nothing while some are free is stopped, or cannot work: the others do not wait for it, and take its share too. */
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
+import { SHARDS } from "../store/postgres/ownership.ts";
+import { fairShare } from "./fair-share.ts";
 
-/** Shards that are free for this long are left by whoever should take them. */
+/** Shards that are free for this long are left by whoever should take them: by one that has none, and by one that has less than its share. */
 const LEFT_MS = SECOND;
+const LEFT_BY_HOLDERS_MS = 15 * SECOND;
 /** Looks follow one another quickly until it is known who takes them. */
 const DECIDED_MS = LEFT_MS + SECOND;
 /** Until one that took nothing is asked if it works, longer after each time: those that answer and take nothing would be waited for again. */
@@ -19,6 +22,8 @@ export interface Taker {
 
 interface Absent {
   readonly times: number;
+  /** Shards that it had then. */
+  readonly had: number;
   askAt: number;
   isOut: boolean;
 }
@@ -29,17 +34,19 @@ export class Takers {
 
   /** The processes among which shards are shared out. `now` is of a monotonic clock. */
   among<Process extends Taker>(processes: readonly Process[], free: number, own: number, now: number): readonly Process[] {
-    for (const number of this.#absent.keys())
-      if (!processes.some((one) => one.number === number && one.shards.length === 0)) this.#absent.delete(number);
+    for (const [number, { had }] of this.#absent)
+      if (!processes.some((one) => one.number === number && one.shards.length <= had)) this.#absent.delete(number);
     if (free === 0) this.#freeSince = undefined;
     else this.#freeSince ??= now;
-    if (this.#freeSince !== undefined && now - this.#freeSince >= LEFT_MS)
-      for (const { number, draining, shards } of processes) {
-        const known = this.#absent.get(number);
-        if (number === own || draining || shards.length > 0 || known?.isOut === true) continue;
-        const times = (known?.times ?? 0) + 1;
-        this.#absent.set(number, { times, askAt: now + backoffMs(ASKED_AFTER, times), isOut: true });
-      }
+    const leftMs = this.#freeSince === undefined ? 0 : now - this.#freeSince;
+    for (const { number, draining, shards } of leftMs < LEFT_MS ? [] : processes) {
+      const known = this.#absent.get(number);
+      const had = shards.length;
+      const isLeaving = had === 0 || (leftMs >= LEFT_BY_HOLDERS_MS && had < fairShare(processes, number, SHARDS));
+      if (number === own || draining || !isLeaving || known?.isOut === true) continue;
+      const times = (known?.times ?? 0) + 1;
+      this.#absent.set(number, { times, had, askAt: now + backoffMs(ASKED_AFTER, times), isOut: true });
+    }
     return processes.filter(({ number }) => this.#absent.get(number)?.isOut !== true);
   }
 

@@ -46,3 +46,16 @@ test("one that is drained, or gone, or takes its first shards is none of them", 
   expect(numbers(takers.among(all, 500, 3, 2_000))).toEqual([1, 2, 3]);
   expect(takers.toAsk(1e9)).toEqual([]);
 });
+
+test("one that has less than its share and leaves the rest for long is left out too, until it takes some", () => {
+  const takers = new Takers();
+  const stuck = [one(1, 41), one(2, 341), one(3, 341)];
+  takers.among(stuck, 301, 2, 0);
+  expect(numbers(takers.among(stuck, 301, 2, 14_000))).toEqual([1, 2, 3]);
+  expect(numbers(takers.among(stuck, 301, 2, 15_000))).toEqual([2, 3]);
+  expect(takers.areAwaited(15_000)).toBe(false);
+  const even = [one(1, 41), one(2, 492), one(3, 491)];
+  expect(numbers(takers.among(even, 0, 2, 16_000))).toEqual([2, 3]);
+  expect(takers.toAsk(17_000)).toEqual([1]);
+  expect(numbers(takers.among([one(1, 200), one(2, 412), one(3, 412)], 0, 2, 18_000))).toEqual([1, 2, 3]);
+});
