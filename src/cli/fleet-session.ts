@@ -59,13 +59,17 @@ export async function showParts<Part>(
 /** Runs `work` over the processes that have the specialists now; undefined if none has. */
 export async function overProcesses<Result>(
   address: PostgresAddress,
-  { clock, env }: Context,
+  { clock, env, out }: Context,
   work: (guardian: Guardian) => Promise<Result>,
 ): Promise<{ readonly result: Result } | undefined> {
   const membership = await visit(address, clock);
   try {
     const { processes } = await membership.look();
-    if (processes.every(({ shards }) => shards.length === 0)) return undefined;
+    if (processes.every(({ shards }) => shards.length === 0)) {
+      const names = processes.map(({ name, draining }) => (draining ? `${name} (draining)` : name)).join(", ");
+      if (names !== "") out.paragraph(`No process has specialists now: ${names}. retinue fleet shows the processes.`, out.paint.yellow);
+      return undefined;
+    }
     return { result: await work(guardianOfProcesses(membership, clock, shellUser(env))) };
   } finally {
     await membership.close();

@@ -15,6 +15,8 @@ export interface Heard {
   /** Events that wait for a handler, and for how long the oldest does. */
   readonly events?: number;
   readonly oldestEventMs?: number;
+  /** The reason for which it can open no store, or not all that it should. */
+  readonly trouble?: string;
 }
 
 /** By the number of the process. */
@@ -37,6 +39,7 @@ async function askOne(membership: Pick<Membership, "ask">, process: FleetProcess
         definitions: textIn(result, "definitions"),
         events: numberIn(result, "events"),
         oldestEventMs: numberIn(result, "oldestEventMs"),
+        trouble: textIn(result, "trouble"),
       }),
     };
   } catch (error) {

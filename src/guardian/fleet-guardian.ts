@@ -3,6 +3,7 @@
  * order that stops work is in the memory of every process before it is answered, or that process can store nothing more.
  */
 import { sleep, type Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Fatal, isRetinueError, messageOf, Refused, Retryable, type RetinueError } from "../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../core/json.ts";
 import type { Handle } from "../core/ids.ts";
@@ -147,13 +148,19 @@ function ownParts({ fleet, runtime, baseUrl }: LaunchedFleet, caller: Caller): r
   });
 }
 
-/** A store that ends while it is asked knows nothing of a thing: whoever takes its shards does. */
+/** A store that ends while it is asked knows nothing of a thing: whoever takes its shards does. A call may have left before its end. */
 function untilGone(guardian: Guardian, isHere: (request: RequestName) => boolean): Guardian {
   return remoteGuardian(async (name, query) => {
     try {
       return await performRequest(guardian, name, query);
     } catch (error) {
-      throw isHere(name) ? error : new Refused("nothing_found", "its specialists have just gone to another process", { cause: error });
+      if (isHere(name)) throw error;
+      if (name === "call" && isRetinueError(error) && error.code === "store_lost")
+        throw new Retryable("process_silent", "it may have been carried out: its specialist has just gone to another process", {
+          hint: "retinue log shows whether it was",
+          cause: error,
+        });
+      throw new Refused("nothing_found", "its specialists have just gone to another process", { cause: error });
     }
   });
 }
@@ -266,6 +273,7 @@ async function heardOf({ fleet, runtime }: LaunchedFleet): Promise<Omit<Heard, "
     definitions: runtime.digest,
     events,
     ...(oldestEventAt === undefined ? {} : { oldestEventMs: Math.max(0, clock.now() - oldestEventAt) }),
+    ...defined({ trouble: fleet.trouble }),
   };
 }
 

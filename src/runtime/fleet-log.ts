@@ -25,6 +25,7 @@ export class FleetLog {
   readonly #clock: Pick<Clock, "monotonic">;
   #processes: ReadonlyMap<number, string> | undefined;
   #handles: ReadonlySet<Handle> = new Set();
+  #areApart = false;
   #trouble: { readonly message: string; readonly isAll: boolean; readonly isMistake: boolean; readonly since: number } | undefined;
   /** The store that logged a line last, and when. */
   readonly #lines = new Map<string, { readonly store: object; readonly at: number }>();
@@ -34,8 +35,12 @@ export class FleetLog {
     this.#clock = clock;
   }
 
+  /** Tells when the clocks begin to be apart, and when they agree again. */
   clocksApart(aheadMs: number): void {
-    if (Math.abs(aheadMs) <= CLOCKS_APART_MS) return;
+    const areApart = Math.abs(aheadMs) > CLOCKS_APART_MS;
+    if (areApart === this.#areApart) return;
+    this.#areApart = areApart;
+    if (!areApart) return this.#log.info("the clock of this machine agrees with the server's again");
     this.#log.warn(`the clock of this machine is ${apartText(aheadMs)} the server's`, {
       hint: "everything is dated by the server's clock; set this machine's by NTP",
     });

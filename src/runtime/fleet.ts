@@ -138,7 +138,7 @@ export class Fleet {
 
   /** The term in which this process tells people what waits for them; undefined while another does. */
   get tellingTerm(): number | undefined {
-    return this.#first.term(this.trouble !== undefined);
+    return this.#isDraining && this.trouble === undefined ? undefined : this.#first.term(this.trouble !== undefined);
   }
 
   /** Takes what is free. Throws if the server cannot be used; later it is tried again. */
@@ -209,7 +209,6 @@ export class Fleet {
       },
     });
     this.#startedAt ??= clock.now();
-    this.#log.clocksApart(time.aheadMs);
     await this.place();
   }
 
@@ -269,6 +268,7 @@ export class Fleet {
     const { processes, free } = await this.look();
     this.#settling.note(processes);
     this.#log.members(processes, membership.number);
+    this.#log.clocksApart(this.#with.time.aheadMs);
     const { own } = this;
     if (own === undefined) this.#isSessionLost = true; // it ended before anybody heard of it
     if (this.#isDraining && own?.draining === false) await membership.drains(); // it has joined anew since

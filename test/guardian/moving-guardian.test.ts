@@ -118,6 +118,7 @@ test("a halt where nobody is at work is kept and said, and lifted", async (conte
   await shares([0]);
   const status = await order(one.root, "status");
   expect([status.code, status.stderr]).toEqual([1, expect.stringContaining("no specialist is at work in any process now")]);
+  expect((await lab.ask("status")).stdout).toMatch(/^No process has specialists now: \S+ \(draining\)\. retinue fleet shows/);
   const halted = await order(one.root, "halt", "--reason", "all drained");
   expect([halted.code, halted.stdout]).toEqual([0, expect.stringContaining("everyone is halted; no specialist is at work")]);
   expect(await query("SELECT kind, scope, reason FROM retinue.stop")).toEqual([{ kind: "halt", scope: "*", reason: "all drained" }]);

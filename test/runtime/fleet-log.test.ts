@@ -34,10 +34,7 @@ test("specialists that came and went are counted, and a store that is made anew 
   fleet.specialists([runtime("c", "a", "b")]);
   expect(told()).toEqual([]);
   fleet.specialists([runtime("a", "d")]);
-  expect(told()).toEqual([
-    "info: this process took 1 specialist: it has 2 now",
-    "info: 2 specialists left this process: it has 2 now",
-  ]);
+  expect(told()).toEqual(["info: this process took 1 specialist: it has 2 now", "info: 2 specialists left this process: it has 2 now"]);
 });
 
 test("a store that cannot be used, and that can be used again, is one line each", async () => {
