@@ -61,7 +61,16 @@ export async function statusOfFleet(
       ...(message === undefined ? {} : { silent: { message: sentence([name, message]), handles: missing } }),
     };
   });
-  return { ...joined, processes: shown, ...defined({ unseen: unseenIn(shown, all?.get(NO_PROCESS) ?? []) }) };
+  return {
+    ...joined,
+    processes: shown,
+    ...defined({
+      unseen: unseenIn(
+        shown,
+        (all?.get(NO_PROCESS) ?? []).filter((handle) => !known.has(handle)),
+      ),
+    }),
+  };
 }
 
 /** True for the answer of a part that has gone to another process, or of a process that has none. */

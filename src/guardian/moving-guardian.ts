@@ -74,17 +74,16 @@ function keptText({ kind, stop }: Omit<StopOrder, "scope">, handle: string | und
   return stop === undefined ? `${who} is ${state} no longer` : `${who} is ${state}`;
 }
 
-/** Codes of a thing that nobody at work has. */
-const UNKNOWN: ReadonlySet<AnyCode> = new Set<AnyCode>(["specialist_unknown", "nothing_found"]);
-
 /** A specialist that nobody has at this moment is not unknown: another process may be taking it over. */
 function sayingWhoMoves(guardian: Guardian, isKnown: MovingOptions["isKnown"]): Guardian {
   return remoteGuardian(async (name, query: { readonly handle?: unknown; readonly id?: unknown }) => {
     try {
       return await performRequest(guardian, name, query);
     } catch (error) {
-      const handle = query.handle ?? query.id; // the name of a thing may be that of a specialist
-      if (!isRetinueError(error) || !UNKNOWN.has(error.code) || typeof handle !== "string" || !(await isKnown(handle))) throw error;
+      if (!isRetinueError(error)) throw error;
+      const isOfName = name === "why" && error.code === "nothing_found";
+      const handle = error.code === "specialist_unknown" ? query.handle : isOfName ? query.id : undefined;
+      if (typeof handle !== "string" || !(await isKnown(handle))) throw error;
       throw new Retryable("nobody_at_work", `no process has ${handle} now`, {
         hint: "ask again in a moment, if another is taking it over; retinue fleet shows the processes",
         cause: error,

@@ -122,7 +122,7 @@ export interface Snapshot extends AllFailing {
   readonly processes?: readonly ProcessShown[];
   /** The processes that did not answer, with their specialists, of which nothing is shown. */
   readonly unseen?: string;
-  /** Set if the running process can no longer write its store: it sends nothing until it is restarted. */
+  /** Set if the running process can no longer write its store: it sends nothing until it is restarted, or, of a fleet, until the server is back. */
   readonly storeLost?: { readonly message: string; readonly hint?: string };
   readonly halts: readonly HaltShown[];
   readonly pauses: readonly Stop[];
@@ -187,6 +187,11 @@ const NOTHING_READ = {
   undelivered: [],
   money: [],
   webhooks: undefined,
+  stopped: [],
+  drift: [],
+  models: [],
+  specialists: [],
+  totals: { ...NO_TOTALS, stopped: 0, drift: 0, changed: 0 },
 } as const;
 
 function withoutStore({ clock, live }: StatusParts, lost: Fatal, unread: string): Snapshot {
@@ -210,21 +215,10 @@ function withoutStore({ clock, live }: StatusParts, lost: Fatal, unread: string)
 }
 
 /** The status of a process that has no store now, as one of a fleet without its server. */
-export function statusOfLost(lost: Pick<Snapshot, "at" | "running" | "storeLost" | "halts">): Snapshot {
-  return {
-    ...NOTHING_READ,
-    stopped: [],
-    drift: [],
-    models: [],
-    specialists: [],
-    ...lost,
-    totals: { ...NO_TOTALS, stopped: 0, drift: 0, changed: 0 },
-  };
-}
+export const statusOfLost = (lost: Pick<Snapshot, "at" | "running" | "storeLost" | "halts">): Snapshot => ({ ...NOTHING_READ, ...lost });
 
 function runningOf(live: StatusParts["live"]): Snapshot["running"] {
-  if (live === undefined) return undefined;
-  return { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set };
+  return live && { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set };
 }
 
 async function readStatus({ store, clock, live }: StatusParts): Promise<Snapshot> {

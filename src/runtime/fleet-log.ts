@@ -37,7 +37,7 @@ export class FleetLog {
 
   /** Tells when the clocks begin to be apart, and when they agree again. */
   clocksApart(aheadMs: number): void {
-    const areApart = Math.abs(aheadMs) > CLOCKS_APART_MS;
+    const areApart = Math.abs(aheadMs) > (this.#areApart ? CLOCKS_APART_MS / 2 : CLOCKS_APART_MS);
     if (areApart === this.#areApart) return;
     this.#areApart = areApart;
     if (!areApart) return this.#log.info("the clock of this machine agrees with the server's again");

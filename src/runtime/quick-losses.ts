@@ -58,7 +58,8 @@ export class QuickLosses {
 
   /** The reason of the last loss, until a store has lived for long enough since; of a process without any store, that of the last that it could not open. */
   reasonOf(hasStores: boolean): Fatal | undefined {
+    if (hasStores) this.#notOpened = undefined;
     const lately = this.#clock.monotonic() < this.#until + USABLE_AFTER_MS ? this.#reason : undefined;
-    return lately ?? (hasStores ? undefined : this.#notOpened);
+    return lately ?? this.#notOpened;
   }
 }

@@ -39,14 +39,22 @@ export class Takers {
     if (free === 0) this.#freeSince = undefined;
     else this.#freeSince ??= now;
     const leftMs = this.#freeSince === undefined ? 0 : now - this.#freeSince;
+    const present = this.#present(processes);
     for (const { number, draining, shards } of leftMs < LEFT_MS ? [] : processes) {
       const known = this.#absent.get(number);
       const had = shards.length;
-      const isLeaving = had === 0 || (leftMs >= LEFT_BY_HOLDERS_MS && had < fairShare(processes, number, SHARDS));
+      // One that has left some before is known.
+      const patienceMs = had === 0 || known !== undefined ? LEFT_MS : LEFT_BY_HOLDERS_MS;
+      const isLeaving = leftMs >= patienceMs && (had === 0 || had < fairShare(present, number, SHARDS));
       if (number === own || draining || !isLeaving || known?.isOut === true) continue;
       const times = (known?.times ?? 0) + 1;
       this.#absent.set(number, { times, had, askAt: now + backoffMs(ASKED_AFTER, times), isOut: true });
+      this.#freeSince = now; // the others take more now
     }
+    return this.#present(processes);
+  }
+
+  #present<Process extends Taker>(processes: readonly Process[]): readonly Process[] {
     return processes.filter(({ number }) => this.#absent.get(number)?.isOut !== true);
   }
 

@@ -53,9 +53,20 @@ test("one that has less than its share and leaves the rest for long is left out 
   takers.among(stuck, 301, 2, 0);
   expect(numbers(takers.among(stuck, 301, 2, 14_000))).toEqual([1, 2, 3]);
   expect(numbers(takers.among(stuck, 301, 2, 15_000))).toEqual([2, 3]);
-  expect(takers.areAwaited(15_000)).toBe(false);
   const even = [one(1, 41), one(2, 492), one(3, 491)];
   expect(numbers(takers.among(even, 0, 2, 16_000))).toEqual([2, 3]);
   expect(takers.toAsk(17_000)).toEqual([1]);
-  expect(numbers(takers.among([one(1, 200), one(2, 412), one(3, 412)], 0, 2, 18_000))).toEqual([1, 2, 3]);
+  takers.answered(1);
+  takers.among(stuck, 301, 2, 17_100); // the others have given its share back, and it leaves that too
+  expect(numbers(takers.among(stuck, 301, 2, 18_100))).toEqual([2, 3]);
+  expect(numbers(takers.among([one(1, 200), one(2, 412), one(3, 412)], 0, 2, 19_000))).toEqual([1, 2, 3]);
+});
+
+test("the share of one that is left out is not waited for at another that takes no more", () => {
+  const takers = new Takers();
+  const stopped = [one(1, 512), one(2, 341), one(3, 0)];
+  takers.among(stopped, 171, 1, 0);
+  expect(numbers(takers.among(stopped, 171, 1, 1_000))).toEqual([1, 2]);
+  expect(numbers(takers.among(stopped, 171, 1, 15_000))).toEqual([1, 2]);
+  expect(numbers(takers.among(stopped, 171, 1, 16_000))).toEqual([1]);
 });

@@ -92,11 +92,13 @@ async function show(membership: Membership, view: FleetView, { out, clock }: Con
     const what = `did not answer within ${showDuration(HELLO_MS)}: one that is stopped loses its specialists to the others after session_timeout`;
     out.line(out.paint.yellow(`${names} ${what}`));
   }
-  for (const { name, trouble } of rows)
-    if (trouble !== undefined) out.paragraph(`${name} cannot use the store: ${trouble}`, out.paint.yellow);
+  for (const { name, trouble, shards } of rows)
+    if (trouble !== undefined)
+      out.paragraph(`${name} can open ${shards.length === 0 ? "no store" : "no further store"}: ${trouble}`, out.paint.yellow);
   if (free.length > 0) {
-    const named = namesOf(handles.get(NO_PROCESS) ?? []);
-    out.paragraph(`${free.length} of ${SHARDS} shards are free, so what is in them does not run: ${named}`, out.paint.yellow);
+    const homeless = handles.get(NO_PROCESS) ?? [];
+    const named = homeless.length === 0 ? "" : `: ${namesOf(homeless)}`;
+    out.paragraph(`${free.length} of ${SHARDS} shards are free, so what is in them does not run${named}`, out.paint.yellow);
   }
   if (areDifferent(rows))
     out.line(out.paint.yellow("Definitions differ between processes: a specialist does what those of its process say"));

@@ -64,6 +64,7 @@ export class GuardianMoney implements SharedMoney {
   #alive: Timer | undefined;
   #again: Timer | undefined;
   #closed = false;
+  #isListening = false;
 
   constructor(options: GuardianMoneyOptions) {
     this.#options = options;
@@ -123,8 +124,8 @@ export class GuardianMoney implements SharedMoney {
   }
 
   /**
-   * What comes back in a window that has passed is everybody's: the others may have been granted it since. A cost above its hold is as much
-   * that the others have too much.
+   * What comes back in a window that has passed is everybody's: the others may have been granted it since. A cost above its hold leaves the
+   * others' grants too large, so they give back what they have not spent.
    */
   ended({ currency, released, posted, overrun, passed }: EndedHold): void {
     const purse = this.#purseOf(currency);
@@ -135,11 +136,12 @@ export class GuardianMoney implements SharedMoney {
     }
     if (purse.caps.length === 0) return; // nothing is asked of the server for money without a cap
     this.#payOwedLater(currency, purse);
-    if (overrun > 0) this.#notify(currency).catch(() => undefined); // the others spend what they were granted: the cost is in no cap yet
+    if (overrun > 0) this.#callBack(currency).catch(() => undefined); // the server is away: nobody spends meanwhile
   }
 
   /** Hears from now on if others need what this holder has: also what comes back of holds that a lost one made. */
   async listen(): Promise<void> {
+    this.#isListening = true;
     await this.#connect();
   }
 
@@ -227,25 +229,32 @@ export class GuardianMoney implements SharedMoney {
     await this.#payOwed(currency, purse);
   }
 
+  /** Once the cost is stored: what the others ask for then has less room. */
+  async #callBack(currency: string): Promise<void> {
+    await this.#stored();
+    await this.#inTurn(() => this.#notify(currency));
+  }
+
   async #payOwed(currency: string, purse: Purse): Promise<void> {
     const { owed } = purse;
     if (owed <= 0) return;
     purse.owed = 0;
-    try {
-      await this.#stored();
-      const { schema, holder } = this.#options;
-      await this.#inTurn(async () => {
-        const connection = await this.#connect();
-        await connection.query({
-          text: `INSERT INTO ${schema}.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
-            ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
-          values: [holder, currency, 0 - owed],
-        });
-      });
-    } catch (error) {
+    const { schema, holder } = this.#options;
+    /** Nothing of it has been sent. */
+    const unpaid = (error: unknown): never => {
       purse.owed += owed;
       throw error;
-    }
+    };
+    await this.#stored().catch(unpaid);
+    await this.#inTurn(async () => {
+      const connection = await this.#connect().catch(unpaid);
+      // Never twice: an answer that is lost leaves it paid, or withheld from all until this holder ends.
+      await connection.query({
+        text: `INSERT INTO ${schema}.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
+          ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
+        values: [holder, currency, 0 - owed],
+      });
+    });
   }
 
   #payOwedLater(currency: string, purse: Purse): void {
@@ -302,8 +311,12 @@ export class GuardianMoney implements SharedMoney {
   /** Others may need what this holder was granted, and it hears of that only while it listens. */
   #listenAgain(): void {
     this.#again = this.#options.clock.after(AGAIN_MS, () => {
-      if (!this.#closed && [...this.#purses.values()].some(({ granted }) => granted > 0))
-        this.#connect().catch(() => this.#closed || this.#listenAgain()); // the server is away: a claim says so
+      if (this.#closed || !(this.#isListening || [...this.#purses.values()].some(({ granted, owed }) => granted > 0 || owed > 0))) return;
+      const owing = async (): Promise<void> => {
+        await this.#connect();
+        for (const [currency, purse] of this.#purses) this.#payOwedLater(currency, purse);
+      };
+      owing().catch(() => this.#closed || this.#listenAgain()); // the server is away: a claim says so
     });
   }
 

@@ -20,6 +20,6 @@ export interface SharedMoney {
   attach(mine: OwnMoney): void;
   /** The account by which this store decides, made of its own part. */
   view(own: Account, now: number): Account;
-  /** Called with each end of a hold, after it is in the account. */
+  /** Called with each end of a hold, and each cost without one, after it is in the account. */
   ended(hold: EndedHold): void;
 }

@@ -138,6 +138,7 @@ export class SpendingTable {
     const { money, caps } = paid;
     const scopes = [scopeOf(specialist), GUARDIAN];
     this.correct(scopes, money, id, now);
+    this.#shared?.ended({ currency: money.currency, released: 0, posted: money.micros, overrun: money.micros, passed: [] });
     for (const scope of scopes) this.#overrun(this.account(scope, money.currency, now), id, { held: 0, posted: money.micros }, caps, now);
     return undefined;
   }
