@@ -124,7 +124,7 @@ export class GuardianMoney implements SharedMoney {
   }
 
   /**
-   * What comes back in a window that has passed is everybody's: the others may have been granted it since. A cost above its hold leaves the
+   * Money that comes back in a window that has passed is everybody's: the others may have been granted it since. A cost above its hold leaves the
    * others' grants too large, so they give back what they have not spent.
    */
   ended({ currency, released, posted, overrun, passed }: EndedHold): void {
@@ -202,12 +202,7 @@ export class GuardianMoney implements SharedMoney {
       );
       const share = room === Infinity ? need : Math.floor(room / (PART * Math.max(1, grants.length)));
       const granted = room < need ? 0 : Math.max(need, share);
-      if (granted > 0)
-        await q(
-          `INSERT INTO @.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
-            ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
-          [holder, currency, granted],
-        );
+      if (granted > 0) await q(ADD_TO_GRANT, [holder, currency, granted]);
       await q("COMMIT");
       purse.granted += granted;
       return { granted, others };
@@ -249,11 +244,7 @@ export class GuardianMoney implements SharedMoney {
     await this.#inTurn(async () => {
       const connection = await this.#connect().catch(unpaid);
       // Never twice: an answer that is lost leaves it paid, or withheld from all until this holder ends.
-      await connection.query({
-        text: `INSERT INTO ${schema}.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
-          ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`,
-        values: [holder, currency, 0 - owed],
-      });
+      await inSchema(connection, schema)(ADD_TO_GRANT, [holder, currency, 0 - owed]);
     });
   }
 
@@ -325,6 +316,9 @@ export class GuardianMoney implements SharedMoney {
     await connection?.close();
   }
 }
+
+const ADD_TO_GRANT = `INSERT INTO @.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
+  ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`;
 
 /** Lost holders, and such as have ended: no session that has locks of shards is theirs. A holder that begins later is not among them. */
 const GONE = `SELECT array_agg(DISTINCT h.number) AS holders FROM @.shard s JOIN @.holder h ON h.number = s.holder

@@ -105,7 +105,10 @@ const CLOCK_OF_LAST = `INSERT INTO @.ledger_time (holder, seen_at, lag_ms, uncon
   SELECT $1, seen_at, lag_ms, unconfirmed_ms, unsure_from, network_ms FROM @.ledger_time WHERE holder = ANY($2::bigint[])
     ORDER BY seen_at - lag_ms LIMIT 1`;
 
-/** Adds a holder of shards whose locks this connection has, in one round trip. It goes on by the clock of the last, and at the mark of a lost one. */
+/**
+ * Adds a holder of shards whose locks this connection has, in one round trip. It goes on by the clock of the last, and at the mark of a lost
+ * one.
+ */
 export async function registerHolder(
   connection: PostgresConnection,
   { schema, group, holder, process, now, numbers }: NewHolder,

@@ -269,7 +269,8 @@ export class SpendingTable {
 
   /** Moves held money in the rows it was held in, however long ago. Returns the windows whose row counts no longer. */
   #move(account: Account, starts: readonly number[], { released, posted }: Capture, now: number): readonly SpendWindow[] {
-    return SPEND_WINDOWS.filter((window, i) => {
+    const passed: SpendWindow[] = [];
+    SPEND_WINDOWS.forEach((window, i) => {
       const start = starts[i] ?? 0;
       const row = account.rows[window].find((candidate) => candidate.start === start);
       if (row !== undefined) {
@@ -277,8 +278,9 @@ export class SpendingTable {
         row.posted += posted;
       }
       this.#sql.move.run(released, posted, account.scope, account.currency, window, start);
-      return row === undefined || row.ends <= now;
+      if (row === undefined || row.ends <= now) passed.push(window);
     });
+    return passed;
   }
 
   /** Freezes the specialist's account; the Guardian's, which all share, only if one of its own caps is exceeded. */

@@ -13,6 +13,7 @@ import { openConnection, type PostgresConnection } from "../../../src/store/post
 import { ALL_SHARDS } from "../../../src/store/postgres/ownership.ts";
 import { openShards, type HeldStore } from "../../../src/store/postgres/postgres-store.ts";
 import { hashedShard } from "../../../src/store/postgres/shard-map.ts";
+import { cutWriters } from "../../harness/cut-writers.ts";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import { folder } from "../../harness/process.ts";
 
@@ -55,12 +56,7 @@ async function lab(context: TestContext) {
     rows: (sql: string) => server.run(sql, address.database),
     /** Ends the sessions of all holders. */
     async cut(): Promise<void> {
-      await server.run(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()",
-        address.database,
-      );
-      const locks = () => server.run("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2", address.database);
-      await expect.poll(locks).toEqual([]);
+      await cutWriters(server, address.database);
       held.clear();
     },
     /** Holds one unit for a specialist of this part. */
@@ -143,11 +139,7 @@ describe("a cap of the Guardian's over sixteen holders", () => {
     // It comes back: nothing was spent.
     here.held.get(1)?.store.endHold({ id: "b", actual: 0, caps: [], now: here.clock.now() });
     expect(await here.hold(1, "e", 40)).toBe("hold");
-    await here.rows(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()",
-    );
-    await expect.poll(() => here.rows("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2")).toEqual([]);
-    here.held.clear();
+    await here.cut();
     expect(await here.hold(2, "f", 58)).toBe("hold");
     expect(await here.hold(2, "g")).toBe("wait");
     // Another holder ends what a lost one held.
@@ -183,7 +175,7 @@ describe("a cap of the Guardian's over sixteen holders", () => {
     expect(await here.hold(0, "e")).toBe("wait");
   });
 
-  test("what comes back of an earlier day is everybody's, and nobody's twice", async (context) => {
+  test("money of an earlier day that comes back is everybody's, and nobody's twice", async (context) => {
     const here = await lab(context);
     expect(await here.hold(0, "a", 60)).toBe("hold");
     here.pass(2 * DAY);
@@ -195,7 +187,7 @@ describe("a cap of the Guardian's over sixteen holders", () => {
     expect(await here.hold(1, "e")).toBe("wait");
   });
 
-  test("what comes back of an earlier day of a lost holder is everybody's", async (context) => {
+  test("money of an earlier day and a lost holder that comes back is everybody's", async (context) => {
     const here = await lab(context);
     expect(await here.hold(0, "a", 60)).toBe("hold");
     await here.cut();

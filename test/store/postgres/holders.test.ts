@@ -11,6 +11,7 @@ import { openShards } from "../../../src/store/postgres/postgres-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { endOf, KEY, wanted } from "../../harness/admitted.ts";
 import { SCOUT } from "../../harness/guardian-over-store.ts";
+import { cutWriters } from "../../harness/cut-writers.ts";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import { folder } from "../../harness/process.ts";
 
@@ -25,6 +26,7 @@ async function lab(context: TestContext) {
   const clock = { ...real, now: () => real.now() + aheadMs };
   return {
     clock,
+    database: address.database,
     rows: (sql: string) => server.run(sql, address.database),
     pass: (ms: number) => void (aheadMs += ms),
     async open(shards = ALL_SHARDS): Promise<Store> {
@@ -50,12 +52,7 @@ async function useUp(here: Lab, store: Store): Promise<number> {
 }
 
 const ENDS: { readonly [how: string]: (here: Lab, store: Store) => Promise<unknown> } = {
-  "was lost": async (here) => {
-    await here.rows(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()",
-    );
-    await expect.poll(() => here.rows("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2")).toEqual([]);
-  },
+  "was lost": (here) => cutWriters(server, here.database),
   "ended in order": (_, store) => store.close(),
 };
 

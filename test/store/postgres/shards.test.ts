@@ -10,6 +10,7 @@ import { ALL_SHARDS, SHARDS } from "../../../src/store/postgres/ownership.ts";
 import { openPostgresStore, openShards, type HeldStore } from "../../../src/store/postgres/postgres-store.ts";
 import { hashedShard } from "../../../src/store/postgres/shard-map.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { cutWriters } from "../../harness/cut-writers.ts";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import { folder } from "../../harness/process.ts";
 
@@ -39,13 +40,7 @@ async function lab(context: TestContext) {
       onTestFinished(() => store.close().catch(() => undefined));
       return store;
     },
-    /** Ends the sessions without a word. */
-    async cut(): Promise<void> {
-      await rows(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue writer' AND datname = current_database()",
-      );
-      await expect.poll(() => rows("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2")).toEqual([]);
-    },
+    cut: () => cutWriters(server, address.database),
   };
 }
 
