@@ -67,7 +67,8 @@ export async function overProcesses<Result>(
     const { processes } = await membership.look();
     if (processes.every(({ shards }) => shards.length === 0)) {
       const names = processes.map(({ name, draining }) => (draining ? `${name} (draining)` : name)).join(", ");
-      if (names !== "") out.paragraph(`No process has specialists now: ${names}. retinue fleet shows the processes.`, out.paint.yellow);
+      if (processes.length > 0)
+        out.paragraph(`No process has specialists now: ${names}. retinue fleet shows the processes.`, out.paint.yellow);
       return undefined;
     }
     return { result: await work(guardianOfProcesses(membership, clock, shellUser(env))) };

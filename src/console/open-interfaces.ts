@@ -78,7 +78,7 @@ async function openStatus({ config, guardianOf, runtime }: SurfaceOptions): Prom
         at: clock.now(),
         running: { pid: process.pid, since, baseUrl: config.network.baseUrl ?? "", set: profile.set },
         storeLost: { message: lost.message, hint: "mend the server of the store, or the way to it; the processes go on by themselves" },
-        halts: unkeptHalts.all().map((halt) => ({ ...halt, kept: false })),
+        unkept: unkeptHalts.all(),
       });
     }
   };

@@ -272,8 +272,10 @@ async function heardOf({ fleet, runtime }: LaunchedFleet): Promise<Omit<Heard, "
     aheadOfServerMs: fleet.aheadOfServerMs,
     definitions: runtime.digest,
     events,
-    ...(oldestEventAt === undefined ? {} : { oldestEventMs: Math.max(0, clock.now() - oldestEventAt) }),
-    ...defined({ trouble: fleet.trouble }),
+    ...defined({
+      oldestEventMs: oldestEventAt === undefined ? undefined : Math.max(0, clock.now() - oldestEventAt),
+      trouble: fleet.trouble,
+    }),
   };
 }
 

@@ -49,9 +49,10 @@ export async function statusOfFleet(
   const known = new Set(joined.specialists.flatMap(({ handle, process }) => (process === undefined ? [] : [handle])));
   const counts = Map.groupBy(joined.specialists, ({ process }) => process);
   const all = silent.size + free.length === 0 ? undefined : await handles();
+  const unshownOf = (number: number): readonly Handle[] => (all?.get(number) ?? []).filter((handle) => !known.has(handle));
   const shown = processes.map(({ number, name, version, startedAt, draining }): ProcessShown => {
     const message = silent.get(name);
-    const missing = message === undefined ? [] : (all?.get(number) ?? []).filter((handle) => !known.has(handle));
+    const missing = message === undefined ? [] : unshownOf(number);
     return {
       name,
       version,
@@ -61,16 +62,7 @@ export async function statusOfFleet(
       ...(message === undefined ? {} : { silent: { message: sentence([name, message]), handles: missing } }),
     };
   });
-  return {
-    ...joined,
-    processes: shown,
-    ...defined({
-      unseen: unseenIn(
-        shown,
-        (all?.get(NO_PROCESS) ?? []).filter((handle) => !known.has(handle)),
-      ),
-    }),
-  };
+  return { ...joined, processes: shown, ...defined({ unseen: unseenIn(shown, unshownOf(NO_PROCESS)) }) };
 }
 
 /** True for the answer of a part that has gone to another process, or of a process that has none. */

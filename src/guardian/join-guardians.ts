@@ -93,15 +93,15 @@ function joinAnswers(over: Over): Omit<Guardian, Lists | Stopping> {
     (cannotSay: ReadonlySet<AnyCode>) =>
     <Query, Result>(ask: (guardian: Guardian, query: Query) => Promise<Result>) =>
       over(ask, (all, query) => firstThatKnows(all, cannotSay, (guardian) => ask(guardian, query)));
-  const [answer, done] = [oneOf(CANNOT_ANSWER), oneOf(CANNOT_DO)];
+  const [question, order] = [oneOf(CANNOT_ANSWER), oneOf(CANNOT_DO)];
   return {
-    why: answer((guardian, query) => guardian.why(query)),
-    recording: answer((guardian, query) => guardian.recording(query)),
-    delivery: answer((guardian, query) => guardian.delivery(query)),
-    approve: done((guardian, query) => guardian.approve(query)),
-    reject: done((guardian, query) => guardian.reject(query)),
-    settle: done((guardian, query) => guardian.settle(query)),
-    call: done((guardian, query) => guardian.call(query)),
+    why: question((guardian, query) => guardian.why(query)),
+    recording: question((guardian, query) => guardian.recording(query)),
+    delivery: question((guardian, query) => guardian.delivery(query)),
+    approve: order((guardian, query) => guardian.approve(query)),
+    reject: order((guardian, query) => guardian.reject(query)),
+    settle: order((guardian, query) => guardian.settle(query)),
+    call: order((guardian, query) => guardian.call(query)),
   };
 }
 

@@ -122,7 +122,7 @@ export interface Snapshot extends AllFailing {
   readonly processes?: readonly ProcessShown[];
   /** The processes that did not answer, with their specialists, of which nothing is shown. */
   readonly unseen?: string;
-  /** Set if the running process can no longer write its store: it sends nothing until it is restarted, or, of a fleet, until the server is back. */
+  /** Set if the running process can no longer write its store: it sends nothing until it is restarted or, of a fleet, the server is back. */
   readonly storeLost?: { readonly message: string; readonly hint?: string };
   readonly halts: readonly HaltShown[];
   readonly pauses: readonly Stop[];
@@ -197,25 +197,25 @@ const NOTHING_READ = {
 function withoutStore({ clock, live }: StatusParts, lost: Fatal, unread: string): Snapshot {
   const now = clock.now();
   const { breakers, unkeptHalts, models } = live?.runtime.parts ?? {};
-  const [stopped, drift] = [breakers?.stops() ?? [], breakers?.drift() ?? []];
+  const [stopped, drift, members] = [breakers?.stops() ?? [], breakers?.drift() ?? [], live?.runtime.members() ?? []];
   return {
-    ...NOTHING_READ,
-    at: now,
-    running: runningOf(live),
+    ...statusOfLost({ at: now, running: runningOf(live), unkept: unkeptHalts?.all() ?? [] }),
     storeLost: { message: `${lost.message}; it cannot be read either (${unread}), so what waits in it is not shown` },
-    halts: (unkeptHalts?.all() ?? []).map((halt) => ({ ...halt, kept: false })),
     stopped: stopped.slice(0, MAX_SHOWN),
     drift: drift.slice(0, MAX_SHOWN),
     totals: { ...NO_TOTALS, stopped: stopped.length, drift: drift.length, changed: changedOperations(drift) },
     models: models?.waits() ?? [],
-    specialists: (live?.runtime.members() ?? []).map((member) =>
-      showOne(member.specialist.handle, { rows: UNKNOWN, usage: undefined, member, now }),
-    ),
+    specialists: members.map((member) => showOne(member.specialist.handle, { rows: UNKNOWN, usage: undefined, member, now })),
   };
 }
 
-/** The status of a process that has no store now, as one of a fleet without its server. */
-export const statusOfLost = (lost: Pick<Snapshot, "at" | "running" | "storeLost" | "halts">): Snapshot => ({ ...NOTHING_READ, ...lost });
+/** The status of a process that has no store now, as one of a fleet without its server. `unkept`: halts that no store keeps. */
+export function statusOfLost({
+  unkept,
+  ...lost
+}: Pick<Snapshot, "at" | "running" | "storeLost"> & { readonly unkept: readonly Stop[] }): Snapshot {
+  return { ...NOTHING_READ, ...lost, halts: unkept.map((halt) => ({ ...halt, kept: false })) };
+}
 
 function runningOf(live: StatusParts["live"]): Snapshot["running"] {
   return live && { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set };

@@ -56,7 +56,10 @@ export class QuickLosses {
     return this.#clock.monotonic() >= this.#until;
   }
 
-  /** The reason of the last loss, until a store has lived for long enough since; of a process without any store, that of the last that it could not open. */
+  /**
+   * The reason of the last loss, until a store has lived for long enough since; of a process without any store, that of the last that it could
+   * not open, which is forgotten once it has one or needs none.
+   */
   reasonOf(hasStores: boolean): Fatal | undefined {
     if (hasStores) this.#notOpened = undefined;
     const lately = this.#clock.monotonic() < this.#until + USABLE_AFTER_MS ? this.#reason : undefined;

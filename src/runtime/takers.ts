@@ -1,4 +1,7 @@
-/** The processes that take shards. One that takes nothing while some are free is stopped, or cannot work: the others do not wait for it, and take its share too. */
+/**
+ * The processes that take shards. One that takes nothing while some are free is stopped, or cannot work: the others do not wait for it, and
+ * take its share too.
+ */
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { SHARDS } from "../store/postgres/ownership.ts";

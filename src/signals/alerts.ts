@@ -182,7 +182,7 @@ class AlertKeeper implements Alerts {
         this.#restore(await storedState(store));
       } catch (error) {
         if ((await status()).storeLost === undefined) throw error;
-        return true; // of that nobody can have told; it is read once the store is back
+        return true; // nobody can have told of a lost store; the state is read once it is back
       }
     this.#term = now;
     return now !== undefined;

@@ -95,7 +95,7 @@ test(
   },
 );
 
-test("what is changed and removed while a process opens a store holds for the specialists in it", async (context) => {
+test("definitions that change while a process opens a store hold for the specialists in it", async (context) => {
   const store = await server.database();
   const query = (sql: string) => server.run(sql, databaseOf(store));
   const lab = await fleetLab(context, { store, specialists: 8 });
