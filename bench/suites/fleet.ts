@@ -47,13 +47,14 @@ export const suite = effectSuite({
   judge(contenders, of) {
     const goals: Goal[] = [];
     const ratios: Record<string, number> = {};
-    for (const { least, ...peer } of PEERS.filter(({ name }) => contenders.some((one) => one.name === name)))
+    const isIn = (one: Contender): boolean => contenders.includes(OURS) && contenders.some(({ name }) => name === one.name);
+    for (const { least, ...peer } of PEERS.filter(isIn))
       for (const inFlight of [16, 64]) {
         const ratio = of(OURS, inFlight, "effects") / of(peer, inFlight, "effects");
         goals.push(goal(`effects/s at ${inFlight}, beside ${peer.name}`, { least }, ratio, " ×", WHY));
         if (inFlight === 16) ratios[`effects/s on PostgreSQL: Retinue ÷ ${peer.name}`] = ratio;
       }
-    for (const { least, ...several } of SEVERAL.filter(({ name }) => contenders.some((one) => one.name === name)))
+    for (const { least, ...several } of SEVERAL.filter(isIn))
       for (const inFlight of [16, 64]) {
         const ratio = of(several, inFlight, "effects") / of(OURS, inFlight, "effects");
         goals.push(goal(`effects/s at ${inFlight}, ${several.name.split(", ")[1]} beside one`, { least }, ratio, " ×", SHARED_MACHINE));
