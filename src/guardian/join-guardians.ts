@@ -23,9 +23,12 @@ const NOT_MINE: ReadonlySet<AnyCode> = new Set<AnyCode>([
   "nobody_at_work",
 ]);
 
-/** Codes by which a part cannot say if it knows of a thing: another one may. A silent process may have done what it was ordered to. */
-const CANNOT_DO: ReadonlySet<AnyCode> = new Set<AnyCode>(["past_unread"]);
-const CANNOT_ANSWER: ReadonlySet<AnyCode> = new Set<AnyCode>([...CANNOT_DO, "process_silent"]);
+/**
+ * Codes by which a part cannot say if it knows of a thing: another one may. A silent process may have carried out its order: the owner of an
+ * action refuses a second decision, but a second call would be sent.
+ */
+const CANNOT_CALL: ReadonlySet<AnyCode> = new Set<AnyCode>(["past_unread"]);
+const CANNOT_SAY: ReadonlySet<AnyCode> = new Set<AnyCode>([...CANNOT_CALL, "process_silent"]);
 
 /** `parts` is asked on each call: parts come and go. With one part, every call is its own. `whyNobody` is thrown where there is none. */
 export function joinGuardians(parts: () => Promise<Parts>, whyNobody: () => RetinueError = nobodyAtWork): Guardian {
@@ -93,15 +96,15 @@ function joinAnswers(over: Over): Omit<Guardian, Lists | Stopping> {
     (cannotSay: ReadonlySet<AnyCode>) =>
     <Query, Result>(ask: (guardian: Guardian, query: Query) => Promise<Result>) =>
       over(ask, (all, query) => firstThatKnows(all, cannotSay, (guardian) => ask(guardian, query)));
-  const [question, order] = [oneOf(CANNOT_ANSWER), oneOf(CANNOT_DO)];
+  const [thing, call] = [oneOf(CANNOT_SAY), oneOf(CANNOT_CALL)];
   return {
-    why: question((guardian, query) => guardian.why(query)),
-    recording: question((guardian, query) => guardian.recording(query)),
-    delivery: question((guardian, query) => guardian.delivery(query)),
-    approve: order((guardian, query) => guardian.approve(query)),
-    reject: order((guardian, query) => guardian.reject(query)),
-    settle: order((guardian, query) => guardian.settle(query)),
-    call: order((guardian, query) => guardian.call(query)),
+    why: thing((guardian, query) => guardian.why(query)),
+    recording: thing((guardian, query) => guardian.recording(query)),
+    delivery: thing((guardian, query) => guardian.delivery(query)),
+    approve: thing((guardian, query) => guardian.approve(query)),
+    reject: thing((guardian, query) => guardian.reject(query)),
+    settle: thing((guardian, query) => guardian.settle(query)),
+    call: call((guardian, query) => guardian.call(query)),
   };
 }
 

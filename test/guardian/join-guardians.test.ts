@@ -46,7 +46,25 @@ test.each(["process_silent", "past_unread"] as const)("a part that answers %s do
   await expect(whole.why({ id: "e2" })).rejects.toMatchObject({ code }); // it may be there
 });
 
-test("an order that a silent process may have carried out is given to no other", async () => {
+test("a decision about an action goes past a silent process to the one that has the action", async () => {
+  const silent = remoteGuardian(() => Promise.reject(new Retryable("process_silent", "no answer")));
+  const without = remoteGuardian(() => Promise.reject(new Refused("nothing_found", "no such action")));
+  const owner = remoteGuardian((name) => Promise.resolve({ message: `${name} is done` }));
+  const over = (...guardians: readonly Guardian[]): Guardian =>
+    joinGuardians(() => Promise.resolve(guardians.map((guardian, i) => ({ name: `web-${i}`, guardian }))));
+  const action = { id: "act_1", hash: "h", reason: "seen" };
+  const decide = {
+    approve: (whole: Guardian) => whole.approve(action),
+    reject: (whole: Guardian) => whole.reject(action),
+    settle: (whole: Guardian) => whole.settle({ id: "act_1", verdict: "happened" }),
+  };
+  for (const [name, give] of Object.entries(decide)) {
+    expect(await give(over(silent, without, owner))).toEqual({ message: `${name} is done` });
+    await expect(give(over(silent, without))).rejects.toMatchObject({ code: "process_silent" });
+  }
+});
+
+test("a call that a silent process may have sent is given to no other", async () => {
   let calls = 0;
   const silent = remoteGuardian(() => Promise.reject(new Retryable("process_silent", "it may have done it")));
   const heir = remoteGuardian(() => Promise.resolve(calls++));
