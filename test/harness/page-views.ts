@@ -25,9 +25,13 @@ export async function opened(tab: Tab, desk: Desk, hash: string = VIEWS.needs): 
   await expect.poll(() => tab.locator("main [role=alert]").allInnerTexts(), SOON).toEqual([]);
 }
 
-/** Serious faults of every view in the tab's present state, each with its place. */
-export async function faultsOf(tab: Tab): Promise<readonly string[]> {
-  const { violations } = await new AxeBuilder({ page: tab }).analyze();
+/** Rules about colours, which alone differ between light and dark. */
+export const OF_COLOURS = ["color-contrast", "link-in-text-block"] as const;
+
+/** Serious faults of every view in the tab's present state, each with its place. Default: by all rules. */
+export async function faultsOf(tab: Tab, rules?: readonly string[]): Promise<readonly string[]> {
+  const axe = new AxeBuilder({ page: tab });
+  const { violations } = await (rules === undefined ? axe : axe.withRules([...rules])).analyze();
   const bad = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   return bad.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")} ${failureSummary ?? ""}`));
 }

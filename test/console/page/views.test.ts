@@ -9,7 +9,7 @@ import { SOON, useBrowser } from "../../harness/browser.ts";
 import { approval, busyWeek, HASH, needsOf, specialist } from "../../harness/page-answers.ts";
 import { openDesk } from "../../harness/page-desk.ts";
 import { JOBS, STANDING } from "../../harness/page-jobs.ts";
-import { faultsOf, opened, VIEWS } from "../../harness/page-views.ts";
+import { faultsOf, OF_COLOURS, opened, VIEWS } from "../../harness/page-views.ts";
 import { FORGED, HOSTILE, poisoned, steered } from "../../harness/hostile.ts";
 import { PAGE_FOLDER } from "../../harness/present-page.ts";
 
@@ -36,12 +36,15 @@ test("the assets take at most 100 KB compressed, and have the licences of what i
   for (const name of ["preact", "uplot", "@tanstack/virtual-core"]) expect(licences).toContain(`${name}\n\n`);
 });
 
-test.each(["light", "dark"] as const)("every view in %s has no serious fault, and fits 360 px", async (colorScheme) => {
+test.each([
+  { colorScheme: "light", rules: undefined },
+  { colorScheme: "dark", rules: OF_COLOURS },
+] as const)("every view in $colorScheme has no serious fault, and fits 360 px", async ({ colorScheme, rules }) => {
   const desk = await openDesk(busyWeek());
   const tab = await open({ colorScheme, viewport: PHONE });
   for (const hash of Object.values(VIEWS)) {
     await opened(tab, desk, hash);
-    expect([hash, await faultsOf(tab), await overflowOf(tab)]).toEqual([hash, [], 0]);
+    expect([hash, await faultsOf(tab, rules), await overflowOf(tab)]).toEqual([hash, [], 0]);
   }
 });
 
