@@ -53,8 +53,8 @@ export default defineConfig({
     // The console serves its page built.
     globalSetup: ["./test/harness/present-page.ts"],
     pool: "forks",
-    // Two more than two processors: half of what the longest tests do is wait, for processes, servers and clocks.
-    maxWorkers: 4,
+    // One more than two processors: a third of what tests do is wait, for processes, servers and clocks.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     reporters: [["default", { summary: false }], "./test/harness/counts.ts"],
     // Bounds for what hangs: a machine that is busy with three workers may take a good part of them.

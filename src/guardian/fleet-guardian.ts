@@ -62,6 +62,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     seen,
     clock,
     whyNobody: () => nobodyWorks(fleet.trouble),
+    moving: async () => (await fleet.session?.movingWrites()) ?? [],
     isKnown: async (handle) =>
       launched.roster.definitions.some(({ specialist }) => specialist.handle === handle) ||
       (await fleet.session?.knows(asHandle(handle))) === true,
@@ -102,6 +103,7 @@ export function guardianOfProcesses(membership: Membership, clock: Clock, caller
     seen,
     clock,
     whyNobody: nobodyAtWork,
+    moving: () => membership.movingWrites(),
     isKnown: (handle) => membership.knows(asHandle(handle)),
     async keep(order) {
       const unreached = await keepOrder(membership, order);

@@ -26,7 +26,7 @@ export interface Controls {
   pause(query: Scope & { readonly reason?: string }): Promise<OrderResult>;
   resume(query: Scope): Promise<OrderResult>;
   /**
-   * No write is admitted once this resolves; those already in flight are listed. If the disk takes no writes, a running process holds the
+   * No write is admitted once this resolves; those already in flight or in doubt are listed. If the disk takes no writes, a running process holds the
    * halt in memory. Throws `Retryable` (`halt_not_stored`) if no process is running.
    */
   halt(query: Scope & { readonly reason?: string }): Promise<HaltResult>;
@@ -55,10 +55,9 @@ export function createControls(context: GuardianContext): Controls {
     async halt({ handle, reason }) {
       const scope = await known(context, handle);
       const notKept = await storeHalt(context, { scope, reason: reason ?? "the Guardian ordered it", since: clock.now() });
-      const inFlight = (await store.openAttempts())
-        .filter(({ specialist }) => scope === EVERYONE || scope === specialist)
-        .filter(({ intent, operation }) => intent !== undefined || writes(operation))
-        .map(onItsWay);
+      const open = (await store.openAttempts()).filter(({ intent, operation }) => intent !== undefined || writes(operation));
+      const all = [...open.map(onItsWay), ...(await store.writesInDoubt())];
+      const inFlight = all.filter((one) => scope === EVERYONE || scope === one.handle);
       const message = handle === undefined ? "halted: no specialist writes" : `halted: ${handle} does not write`;
       note(message, reason);
       return defined({ message, inFlight, notKept });

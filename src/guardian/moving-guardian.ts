@@ -5,7 +5,7 @@
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import type { AnyCode } from "../core/error-codes.ts";
-import { isRetinueError, Retryable, type RetinueError } from "../core/errors.ts";
+import { isRetinueError, messageOf, Retryable, type RetinueError } from "../core/errors.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import type { StopOrder } from "../runtime/orders-meanwhile.ts";
 import type { GuardianPart } from "./guardian-part.ts";
@@ -28,10 +28,12 @@ export interface MovingOptions {
   readonly isKnown: (handle: string) => Promise<boolean>;
   /** Keeps a stop, or its end, for the stores that are opened from now on. Returns the reason if it is kept in memory alone. */
   readonly keep: (order: StopOrder) => Promise<HaltResult["notKept"]>;
+  /** The requests of specialists that go from one process to another. */
+  readonly moving: () => Promise<HaltResult["inFlight"]>;
 }
 
 /** The Guardian over parts that come and go: its stops hold for all of them, also if nobody is at work. */
-export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKnown, keep }: MovingOptions): Guardian {
+export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKnown, keep, moving }: MovingOptions): Guardian {
   const joined = joinGuardians(parts, whyNobody);
   const alone = joinGuardians(reachable, whyNobody);
   /** An order to stop, or to go on: kept first, then given to all. */
@@ -56,13 +58,43 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
     status: async () => statusOfFleet(await parts(), seen, whyNobody),
     halt: async (query) => {
       const order = { kind: "halt", stop: stop(query.reason ?? "the Guardian ordered it") } as const;
-      return { inFlight: [], ...(await give(order, query.handle, (to) => to.halt(query))) };
+      let between: Between = { inFlight: [] };
+      const halted = await give(order, query.handle, async (to) => {
+        // Before the others are asked: whoever has taken a specialist by then answers for it.
+        if (to === joined) between = await inBetween(moving, query.handle);
+        return to.halt(query);
+      });
+      const { message } = halted;
+      return {
+        ...halted,
+        message: between.unknown === undefined ? message : `${message}; ${between.unknown}`,
+        inFlight: together("inFlight" in halted ? halted.inFlight : [], between.inFlight),
+      };
     },
     pause: (query) => give({ kind: "pause", stop: stop(query.reason ?? "the Guardian paused it") }, query.handle, (to) => to.pause(query)),
     lift: (query) => give({ kind: "halt" }, query.handle, (to) => to.lift(query)),
     resume: (query) => give({ kind: "pause" }, query.handle, (to) => to.resume(query)),
   };
   return sayingWhoMoves(all, isKnown);
+}
+
+/** The requests of specialists that no process answers for, as they go from one to another; `unknown` says why they cannot be read. */
+interface Between extends Pick<HaltResult, "inFlight"> {
+  readonly unknown?: string;
+}
+
+async function inBetween(moving: MovingOptions["moving"], only: string | undefined): Promise<Between> {
+  try {
+    return { inFlight: (await moving()).filter(({ handle }) => only === undefined || only === handle) };
+  } catch (error) {
+    return { inFlight: [], unknown: `requests of specialists that change hands are not listed: ${messageOf(error)}` };
+  }
+}
+
+/** Each request once. */
+function together(answered: HaltResult["inFlight"], listed: HaltResult["inFlight"]): HaltResult["inFlight"] {
+  const known = new Set(answered.map(({ id }) => id));
+  return [...answered, ...listed.filter(({ id }) => !known.has(id))];
 }
 
 /** Codes of an order that nobody at work could be given: it is kept all the same, on the server or, whatever the error, in memory. */

@@ -25,7 +25,7 @@ export interface WriteInFlight {
   readonly operation: string;
   readonly target?: string;
   readonly startedAt: number;
-  /** An answer that has not come by then never will. */
+  /** An answer that has not come by then never will; one in doubt is then looked for on the network. */
   readonly deadlineAt: number;
 }
 
@@ -102,6 +102,8 @@ export interface ControlStore {
   unfreeze(scope: Scope, word: { readonly by: string; readonly reason: string }, now: number): Promise<readonly string[]>;
   /** Attempts sent and not answered yet, oldest first. */
   openAttempts(): Promise<readonly OpenAttempt[]>;
+  /** Writes in doubt: each was sent, and may take effect yet. Those that wait in their rows are not among them. */
+  writesInDoubt(): Promise<readonly WriteInFlight[]>;
 }
 
 export interface ApprovalStore {

@@ -36,6 +36,7 @@ export function ledgerOf(store: Ledger): Ledger {
     frozen: () => store.frozen(),
     unfreeze: (scope, word, now) => store.unfreeze(scope, word, now),
     openAttempts: () => store.openAttempts(),
+    writesInDoubt: () => store.writesInDoubt(),
     salt: (make) => store.salt(make),
     network: () => store.network(),
     belongTo: (network) => store.belongTo(network),

@@ -14,6 +14,7 @@ import { enterStore, KnownStore, type EnterOptions } from "./known-store.ts";
 import { MemberSession } from "./member-session.ts";
 import { readNetworkState, saveNetworkState } from "./fleet-state.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
+import { movingWrites } from "./open-writes.ts";
 import { handlesOf, placedShard, placeTogether, type Placed } from "./placements.ts";
 import { bePresent, PRESENCE_SETTINGS } from "./presence.ts";
 import { openWriter, ReadyWriter } from "./ready-writer.ts";
@@ -203,6 +204,11 @@ export class Membership {
   /** Ends the sessions by which a process has shards. Resolves with what it had under way. Throws `Retryable` (`process_silent`). */
   endSessions(process: FleetProcess): Promise<readonly WriteInFlight[]> {
     return endSessions(this.#query, this.#schema, process);
+  }
+
+  /** The requests of actions of specialists that go from one process to another at this time. */
+  movingWrites(): Promise<readonly WriteInFlight[]> {
+    return movingWrites(this.#query, this.#schema);
   }
 
   /** Stores a stop, for processes that begin later. */

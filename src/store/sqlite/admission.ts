@@ -1,5 +1,6 @@
 /** Admission and completion over facts: decisions read memory; a request is a row before its socket opens. */
 import type { DatabaseSync } from "node:sqlite";
+import { defined } from "../../core/defined.ts";
 import type { KeyId } from "../../core/ids.ts";
 import { HOUR } from "../../core/units.ts";
 import type { LiveAttempt, Present } from "../../live/present.ts";
@@ -7,7 +8,7 @@ import { setOf, type LiveIntent } from "../../live/live-intent.ts";
 import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/verdict.ts";
 import { originsOf, type Attempt } from "../../outbox/intent.ts";
 import type { Admission, AdmissionStore, Admit, Decide, Completion } from "../admission.ts";
-import type { OpenAttempt } from "../controls.ts";
+import type { OpenAttempt, WriteInFlight } from "../controls.ts";
 import type { Commits } from "./commits.ts";
 import type { ControlTable } from "./control-table.ts";
 import type { Obligations } from "./obligations.ts";
@@ -174,6 +175,15 @@ function createLimitedUses(db: DatabaseSync, lagMs: () => number): LimitedUses {
       });
     },
   };
+}
+
+/** Actions in doubt. */
+export function writesInDoubt(present: Present): readonly WriteInFlight[] {
+  const found: WriteInFlight[] = [];
+  for (const { id, state, specialist, operation, target, sentAt, createdAt, nextAt } of present.intents.values())
+    if (state === "in_doubt")
+      found.push(defined({ id, handle: specialist, operation, target, startedAt: sentAt ?? createdAt, deadlineAt: nextAt }));
+  return found;
 }
 
 /** Requests without an answer, oldest first. */

@@ -15,7 +15,7 @@ import { INTENT_ROW, IS_LIVE, readIntent } from "./intent-rows.ts";
 import { sqlState } from "./intent-states.ts";
 import type { Changes, Payable } from "./outbox.ts";
 import { maybeText, textOf } from "./columns.ts";
-import type { ApprovalStore, ControlStore, KeyUse, OpenAttempt, Word } from "../controls.ts";
+import type { ApprovalStore, ControlStore, KeyUse, Word } from "../controls.ts";
 import type { PeopleReads, ReadTable } from "../people-reads.ts";
 
 export interface KeyTables {
@@ -24,7 +24,7 @@ export interface KeyTables {
   readonly guardian: ControlTable;
   readonly owed: Obligations;
   readonly payable: Payable;
-  readonly openAttempts: () => readonly OpenAttempt[];
+  readonly inFlight: Pick<ControlStore, "openAttempts" | "writesInDoubt">;
   readonly money: PeopleReads["money"];
 }
 
@@ -34,7 +34,7 @@ const AS_LAST_SEEN = 0;
 export function createKeyTables(
   db: DatabaseSync,
   commits: Commits,
-  { quota, spending, guardian, owed, payable, openAttempts, money: moneyOf }: KeyTables,
+  { quota, spending, guardian, owed, payable, inFlight, money: moneyOf }: KeyTables,
 ): ControlStore {
   const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   const saveKey = db.prepare(`
@@ -101,7 +101,7 @@ export function createKeyTables(
         if (currencies.length > 0) payable("spend_frozen", now);
         return currencies;
       }),
-    openAttempts: async () => openAttempts(),
+    ...inFlight,
   };
 }
 

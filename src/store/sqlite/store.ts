@@ -11,7 +11,7 @@ import { pruneLedgers } from "./prune-ledgers.ts";
 import { createSourceRows, createWatchWriter, type WatchWriter } from "./sources.ts";
 import { createSpecialists } from "./specialists.ts";
 import { createUpkeep } from "./upkeep.ts";
-import { createAdmission, openAttempts } from "./admission.ts";
+import { createAdmission, openAttempts, writesInDoubt } from "./admission.ts";
 import { differences } from "./compare-memory.ts";
 import { openFoundation, type Foundation } from "./foundation.ts";
 import type { SqliteStoreOptions } from "./store-options.ts";
@@ -162,7 +162,7 @@ function createControls(
     payable,
     money,
     owed: debts.owed,
-    openAttempts: () => openAttempts(present),
+    inFlight: { openAttempts: async () => openAttempts(present), writesInDoubt: async () => writesInDoubt(present) },
   });
   return {
     ...controls,

@@ -18,8 +18,11 @@ export interface FleetHaltsOptions {
 }
 
 export interface FleetHalt {
-  /** `stopped`: one process has stopped with requests under way, and goes on after the halt was answered. */
-  readonly kind: "busy" | "stopped";
+  /**
+   * `stopped`: one process has stopped with requests under way, and goes on after the halt was answered. `moving`: its specialists are just
+   * going to another. `taken`: another has had them for a while.
+   */
+  readonly kind: "busy" | "stopped" | "moving" | "taken";
   readonly inFlight: number;
   /** From the start of the command to its end. */
   readonly tookMs: number;
@@ -37,7 +40,9 @@ const ANSWER_MS = { least: 100, most: 400 } as const;
 /** Everything that comes after a halt has come by then. */
 const LATE_MS = 3_000;
 const CLOCKS_APART_MS = 2;
-const KINDS: readonly FleetHalt["kind"][] = ["busy", "stopped", "busy", "busy"];
+const KINDS: readonly FleetHalt["kind"][] = ["busy", "stopped", "moving", "taken"];
+/** After so long the others have taken over what a process had. */
+const TAKEN_MS = 3_000;
 
 interface Stage {
   readonly place: { readonly root: string; readonly store: string };
@@ -81,15 +86,21 @@ export async function fleetHalts({ processes, halts, seed, onHalt }: FleetHaltsO
 
 /** Resolves when each process has shards, and something is written. */
 async function shared({ lives, server, gate, place }: Stage): Promise<void> {
+  do await ownersAre({ server, place }, lives.length);
+  while (gate.came.length === 0);
+}
+
+/** Resolves when so many processes have shards. */
+async function ownersAre({ server, place }: Pick<Stage, "server" | "place">, count: number): Promise<void> {
   for (;;) {
     const [row] = await rows(
       server,
       place.store,
-      `SELECT count(DISTINCT application_name) AS writers FROM pg_stat_activity
-      WHERE application_name LIKE 'retinue writer%'`,
+      `SELECT count(DISTINCT application_name) AS owners FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND application_name LIKE 'retinue writer%'`,
     ).catch(() => []);
-    if (Number(row?.["writers"]) === lives.length && gate.came.length > 0) return;
-    await waited(200);
+    if (Number(row?.["owners"]) === count) return;
+    await waited(100);
   }
 }
 
@@ -99,8 +110,10 @@ async function haltOnce({ place, gate, server, lives, random }: Stage, kind: Fle
   await gate.until(() => gate.came.length >= enough);
   gate.hold(() => "forever"); // until the halt is answered
   await gate.until(() => gate.stuck > 0);
-  const stopped = kind === "stopped" ? lives[random.int(lives.length)] : undefined;
+  const stopped = kind === "busy" ? undefined : lives[random.int(lives.length)];
   stopped?.child.kill("SIGSTOP");
+  if (kind === "moving" || kind === "taken") await ownersAre({ server, place }, lives.length - 1);
+  if (kind === "taken") await waited(TAKEN_MS);
   const began = performance.now();
   const { code, inFlight: listed } = await haltByCommand(place);
   const tookMs = performance.now() - began;

@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { fleetHalts } from "../../campaigns/halts/fleet-halts.ts";
 
-test("a halt of two processes under load holds at once, also for one that is stopped", async () => {
-  const { halts, mistakes } = await fleetHalts({ processes: 2, halts: 2, seed: 1 });
+test("a halt of two processes under load holds at once, also for one that is stopped, while its specialists move and after it", async () => {
+  const { halts, mistakes } = await fleetHalts({ processes: 2, halts: 4, seed: 1 });
   expect([...mistakes, ...halts.flatMap((halt) => halt.mistakes)]).toEqual([]);
-  expect(halts.map(({ kind }) => kind)).toEqual(["busy", "stopped"]);
+  expect(halts.map(({ kind }) => kind)).toEqual(["busy", "stopped", "moving", "taken"]);
   for (const { inFlight } of halts) expect(inFlight).toBeGreaterThan(0);
 });
