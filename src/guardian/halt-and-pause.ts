@@ -26,8 +26,8 @@ export interface Controls {
   pause(query: Scope & { readonly reason?: string }): Promise<OrderResult>;
   resume(query: Scope): Promise<OrderResult>;
   /**
-   * No write is admitted once this resolves; those already in flight or in doubt are listed. If the disk takes no writes, a running process holds the
-   * halt in memory. Throws `Retryable` (`halt_not_stored`) if no process is running.
+   * No write is admitted once this resolves; those already in flight or in doubt are listed. If the disk takes no writes, a running process
+   * holds the halt in memory. Throws `Retryable` (`halt_not_stored`) if no process is running.
    */
   halt(query: Scope & { readonly reason?: string }): Promise<HaltResult>;
   lift(query: Scope): Promise<OrderResult>;

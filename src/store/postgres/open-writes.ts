@@ -42,6 +42,7 @@ export async function movingWrites(query: Query, schema: string): Promise<readon
       );
 }
 
+/** The requests of actions of these shards, by their rows. */
 export async function openWrites(query: Query, shards: readonly number[]): Promise<readonly WriteInFlight[]> {
   const rows = await query(OPEN_WRITES, [shards]);
   return rows.map(({ id, intents, place, specialist, operation, target, at, deadline_at: deadlineAt }) => {
