@@ -14,8 +14,11 @@ import { createIntentRows } from "./intent-rows.ts";
 /** Bounds of the facts that a start reads again. */
 const FOLD_MS = 5 * SECOND;
 const FOLD_FACTS = 4_096;
-/** Keys that are counted in one fold: counts of a key share a row, and those of many keys take a turn of the event loop for so many rows. */
-const FOLD_KEYS = 512;
+/**
+ * Keys whose cells are written at once, between two folds too: cells of a key share a row, and those of many keys take a turn of the event
+ * loop for so many rows. A fold for them would write all open work that often.
+ */
+const MOST_KEYS = 512;
 /** Settled intents are written in slices of this size, because a fold of thousands would delay everything else. */
 const SETTLED_AT_ONCE = 128;
 
@@ -25,7 +28,7 @@ export const UNCHANGED = "{}";
 export const OPEN = { event: 0, attempt: 1, late: 2 } as const;
 
 export interface Folding {
-  /** Called before each commit: folds if it is due. */
+  /** Called before each commit: folds if it is due, or writes the cells of many keys. */
   atCommit(now: number): void;
   /** Writes all changes, inside a transaction the caller owns. */
   readonly fold: () => void;
@@ -102,8 +105,8 @@ export function createFolding(db: DatabaseSync, { present, countedKeys, flushQuo
     atCommit(now) {
       if (touched.settled.size >= SETTLED_AT_ONCE) writeSettled();
       const facts = present.last - folded;
-      const isDue = isEnding || facts >= FOLD_FACTS || countedKeys() >= FOLD_KEYS || now - foldedAt >= FOLD_MS;
-      if (facts === 0 || !isDue) return;
+      const isDue = isEnding || facts >= FOLD_FACTS || now - foldedAt >= FOLD_MS;
+      if (facts === 0 || !isDue) return countedKeys() >= MOST_KEYS ? flushQuota() : undefined;
       foldedAt = now;
       fold();
     },
