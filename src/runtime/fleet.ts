@@ -133,6 +133,7 @@ export class Fleet {
 
   /** Is seen by the others from now on, and can ask them. Throws if the server cannot be used. */
   async join(): Promise<void> {
+    if (this.#isSessionLost) await this.#leave();
     if (this.#membership === undefined) await this.#join();
   }
 
@@ -232,8 +233,7 @@ export class Fleet {
       this.#wake = new AbortController();
       if (signal.aborted) return;
       try {
-        if (this.#isSessionLost) await this.#leave();
-        if (this.#membership === undefined) await this.#join();
+        await this.join();
         if (this.sharedKeys.isDue) await this.place();
         if (isTold || !this.#isQuiet() || (await this.#first.hears(async () => this.#membership?.hasChanged())) === true)
           await this.#lookAndTell();

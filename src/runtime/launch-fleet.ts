@@ -2,7 +2,7 @@
 import PQueue from "p-queue";
 import type { PostgresAddress } from "../config/postgres-address.ts";
 import { sleep } from "../core/clock.ts";
-import { Fatal, isRetinueError, messageOf, Retryable } from "../core/errors.ts";
+import { Fatal, isRetinueError, messageOf, type RetinueError, Retryable } from "../core/errors.ts";
 import { createAnnouncer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
@@ -13,8 +13,10 @@ import type { Stop } from "../limits/verdict.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
 import { leftBehind } from "../store/left-behind.ts";
+import { isStoreLost } from "../store/store-lost.ts";
 import { requireLocalFolder } from "../store/postgres/local-folder.ts";
 import type { Membership } from "../store/postgres/membership.ts";
+import { isConnectionLost } from "../store/postgres/server-errors.ts";
 import { claimNetwork, haltsOf, useOf } from "../store/postgres/server-use.ts";
 import { sessionTimes } from "../store/postgres/session-settings.ts";
 import { ServerTime } from "../store/postgres/server-time.ts";
@@ -129,26 +131,36 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
 /** A failover is over within so many session timeouts. */
 const FAILOVER_TIMEOUTS = 3;
 
-/** A start that meets a server that takes no writes is tried again for a while, because a failover may be under way: later the address is wrong. */
+/**
+ * A start is tried again for a while if the server takes no writes, because a failover may be under way (later the address is wrong), or if a
+ * session of the process ended meanwhile.
+ */
 function patient(
   { clock, log }: Pick<LaunchOptions, "clock" | "log">,
   { sessionTimeoutMs }: PostgresAddress,
 ): <Result>(start: () => Promise<Result>) => Promise<Result> {
   const patienceMs = FAILOVER_TIMEOUTS * sessionTimes(sessionTimeoutMs).timeoutMs;
   const until = clock.monotonic() + patienceMs;
-  let isTold = false;
+  const told = new Set<string>();
   return async (start) => {
     for (;;) {
       try {
         return await start();
       } catch (error) {
-        if (!isRetinueError(error) || error.code !== "store_read_only" || clock.monotonic() >= until) throw error;
-        if (!isTold) log.warn(`${error.message}: it is tried again for ${showDuration(patienceMs)}, because a failover may be under way`);
-        isTold = true;
+        if (!mayPass(error) || clock.monotonic() >= until) throw error;
+        const why = error.code === "store_read_only" ? ", because a failover may be under way" : "";
+        if (!told.has(error.code)) log.warn(`${error.message}: it is tried again for ${showDuration(patienceMs)}${why}`);
+        told.add(error.code);
         await sleep(clock, SECOND);
       }
     }
   };
+}
+
+/** True for a server that takes no writes, and for a session that ended, also that of a store just opened. */
+function mayPass(error: unknown): error is RetinueError {
+  if (isStoreLost(error)) return isConnectionLost(error.details.cause);
+  return isConnectionLost(error) || (isRetinueError(error) && error.code === "store_read_only");
 }
 
 /** Groups of specialists with one key. A key that cannot be read now is no member of any: its specialist waits for it. */

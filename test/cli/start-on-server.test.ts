@@ -1,4 +1,5 @@
 /** A start on a server that cannot be used: exit code 2 if a person has to change something, and 1 if a service manager may try again. */
+import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EXIT } from "../../src/cli/command.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
@@ -51,4 +52,31 @@ test("a start in the middle of a failover goes on once the server takes writes",
   expect(textIn(said, "message")).toContain("it is tried again for 48s, because a failover may be under way");
   await server.run(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
   await lab.answered(await lab.news("after"), 30_000);
+});
+
+test.for(["process", "holder"])("a start whose sessions end while they wait for the table %s is tried again", async (table, context) => {
+  const url = await server.database();
+  const database = new URL(url).pathname.slice(1);
+  const lab = await fleetLab(context, { store: url, specialists: 1 });
+  const first = lab.run();
+  await lab.answered(await lab.news("before"), 30_000);
+  first.kill("SIGTERM");
+  expect((await first.ended).code).toBe(0);
+  const blocking = new Client(url);
+  await blocking.connect();
+  context.onTestFinished(() => blocking.end());
+  await blocking.query(`BEGIN; LOCK TABLE retinue.${table} IN EXCLUSIVE MODE`);
+  const process = lab.run();
+  const endWaiting = async (): Promise<number> => {
+    const rows = await server.run(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name LIKE 'retinue %'",
+      database,
+    );
+    return rows.length;
+  };
+  for (let ends = 0; ends < 2; ends++) await expect.poll(endWaiting, { timeout: 20_000 }).toBeGreaterThan(0);
+  await blocking.query("COMMIT");
+  await lab.answered(await lab.news("after"), 30_000);
+  const messages = process.said.map((line) => textIn(line, "message")).filter((message) => message.includes("tried again"));
+  expect(messages).toEqual([expect.stringMatching(/the connection to .* ended: terminating connection .*: it is tried again for 48s$/)]);
 });
