@@ -211,6 +211,7 @@ export const ERROR_CODES = [
   "obligations_full",
   "key_parked",
   "key_unusable",
+  "key_shared",
   "account_unknown",
   "key_refused",
   "key_unregistered",

@@ -18,7 +18,8 @@ import type { ApprovalShown, Explanation, Reason } from "./explanation.ts";
 import { APPROVAL_WANTED, showApproval, showEvent, waitForWord } from "./proposals.ts";
 import { frozenFor, hintFor, remedyOf, type Subject } from "./remedy.ts";
 import { stopsInForce } from "./stops-in-force.ts";
-import { showSpecialists, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
+import { showSpecialists, type SourceShown, type WaitShown } from "./status.ts";
+import type { ParkedShown } from "./parked-shown.ts";
 import type { OpenBreaker } from "../gateway/breaker.ts";
 import { storedBreakers, type Breakers } from "../gateway/network-breakers.ts";
 import type { EventRow } from "../store/history.ts";
@@ -126,7 +127,7 @@ async function reasonsOf(
           ...(await standingFor(asking, intent.specialist, intent.operation)),
           ...word,
           ...own,
-          notRunning(parts),
+          notRunning(parts, intent.specialist),
         ];
       const held = [...(await heldBy(parts, member, intent)).filter(({ rule }) => rule !== APPROVAL_WANTED), ...word];
       if (first.length > 0 || held.length > 0) return [...first, ...held];
@@ -161,7 +162,9 @@ async function reasonsOf(
 }
 
 /** The reason if nothing can send: the process is not running, or the specialist is not one of its own. */
-function notRunning(parts: Dependencies | undefined): Reason {
+function notRunning(parts: Dependencies | undefined, handle: string): Reason {
+  const kept = parts?.keptOut?.().get(asHandle(handle));
+  if (kept !== undefined) return reasonOfPark(kept);
   return parts === undefined
     ? { rule: "not_running", message: "no runtime uses this store now" }
     : { rule: "not_defined", message: "the running process has no definition of the specialist" };
@@ -325,7 +328,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     since,
   }));
   const { failing } = await showFailing(store, asHandle(handle));
-  const absent = member === undefined ? [notRunning(parts)] : [];
+  const absent = member === undefined ? [notRunning(parts, handle)] : [];
   const lost = parts?.storeLost();
   const own: readonly Reason[] = [
     ...(lost === undefined ? [] : [reasonOfLoss(lost)]),

@@ -143,7 +143,7 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
                 subject: handle,
                 title: `${handle} is parked`,
                 message: parked.message,
-                hint: remedyFor("key_unusable", { handle, id: handle, name: handle }),
+                hint: remedyFor(parked.code === "key_shared" ? "key_shared" : "key_unusable", { handle, id: handle, name: handle }),
                 since: parked.since,
                 orders:
                   parked.code === "key_refused"

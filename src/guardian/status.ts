@@ -3,17 +3,16 @@ import type { Lane } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { DriftEntry } from "../gateway/drift.ts";
 import type { Clock } from "../core/clock.ts";
-import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import { defined } from "../core/defined.ts";
 import { messageOf, type Fatal } from "../core/errors.ts";
-import { asHandle } from "../core/ids.ts";
+import { asHandle, type Handle } from "../core/ids.ts";
 import { readListState, reportedReadFailure, type Gap, type ReadFailure } from "../polling/list-state.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
 import { OPEN, type Intent, type IntentState } from "../outbox/intent.ts";
 import type { Stop } from "../limits/verdict.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
-import type { Awaiting, Usage } from "../store/controls.ts";
+import type { Awaiting, Frozen, Usage } from "../store/controls.ts";
 import type { SpecialistOverview } from "../store/overview.ts";
 import { NO_ROW } from "../store/specialists.ts";
 import type { ParkedEvent } from "../store/inbox.ts";
@@ -21,6 +20,7 @@ import type { Store } from "../store/store.ts";
 import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
 import { moneyOf, together, type MoneyShown } from "./money-shown.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
+import { parkedShown, type ParkedShown } from "./parked-shown.ts";
 import { stopsInForce, type HaltShown } from "./stops-in-force.ts";
 import { showHeld, type HeldShown } from "./held.ts";
 import type { OpenBreaker } from "../gateway/breaker.ts";
@@ -29,7 +29,6 @@ import { showProposal, type Proposal } from "./proposals.ts";
 import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { WebhooksShown } from "../webhooks/webhooks.ts";
-import type { Frozen } from "../store/controls.ts";
 import type { ProcessShown } from "./process-shown.ts";
 
 export interface UseOfLimit {
@@ -53,14 +52,6 @@ export interface SourceShown {
   readonly gaps: readonly Gap[];
   /** Set if the last polls failed. */
   readonly readFailure: ReadFailure | undefined;
-}
-
-export interface ParkedShown {
-  readonly code: AnyCode;
-  readonly message: string;
-  readonly since: number;
-  /** Time of the runtime's next probe. */
-  readonly probeAt?: number;
 }
 
 export interface SpecialistShown {
@@ -233,7 +224,7 @@ async function readStatus({ store, clock, live }: StatusParts): Promise<Snapshot
     store.reads.parkedEvents(undefined, MAX_SHOWN),
     store.reads.parkedEventCount(),
     store.reads.waitingIntents(MAX_SHOWN),
-    showSpecialists(store, clock, { members }),
+    showSpecialists(store, clock, { members, keptOut: live?.runtime.parts.keptOut?.() }),
   ]);
   const { parked, doubts, pending, undelivered } = waits;
   const [stopped, drift] = [breakers.stops(), breakers.drift()];
@@ -306,7 +297,11 @@ function waiting(intent: Intent): WaitingForPerson {
 export async function showSpecialists(
   store: Store,
   clock: Clock,
-  { members = [], handle }: { readonly members?: readonly Member[]; readonly handle?: string },
+  {
+    members = [],
+    keptOut,
+    handle,
+  }: { readonly members?: readonly Member[]; readonly keptOut?: ReadonlyMap<Handle, KeyTrouble> | undefined; readonly handle?: string },
 ): Promise<readonly SpecialistShown[]> {
   const now = clock.now();
   const only = handle === undefined ? undefined : asHandle(handle);
@@ -314,7 +309,9 @@ export async function showSpecialists(
   const running = new Map(members.map((member) => [member.specialist.handle, member]));
   const handles = only === undefined ? new Set([...overview.keys(), ...running.keys()]) : [only];
   return [...handles].toSorted().map((one) => {
-    const shown = showOne(one, { rows: overview.get(one) ?? UNKNOWN, usage: usage.get(one), member: running.get(one), now });
+    const member = running.get(one);
+    const known = { rows: overview.get(one) ?? UNKNOWN, usage: usage.get(one), member, kept: keptOut?.get(one), now };
+    const shown = showOne(one, known);
     return running.has(one) && store.awaitsPast(one) ? { ...shown, awaitsPast: PAST_READ } : shown;
   });
 }
@@ -345,10 +342,11 @@ interface Known {
   readonly rows: SpecialistOverview;
   readonly usage: Usage | undefined;
   readonly member: Member | undefined;
+  readonly kept?: KeyTrouble | undefined;
   readonly now: number;
 }
 
-function showOne(handle: string, { rows, usage, member, now }: Known): SpecialistShown {
+function showOne(handle: string, { rows, usage, member, kept, now }: Known): SpecialistShown {
   const { row, counts, awaiting } = rows;
   const use = usage?.quota;
   const waits = [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait }));
@@ -371,22 +369,12 @@ function showOne(handle: string, { rows, usage, member, now }: Known): Specialis
     waits,
     ...(typeof member?.handling === "object" ? { failing: member.handling } : {}),
     held: showHeld(rows.held, waits, now),
-    // The running member is more current than the row.
-    parked:
-      member === undefined
-        ? row.parked && { code: foreignCode(row.parked.code), message: row.parked.message, since: row.parked.at }
-        : parkedBy(member.keyTrouble),
+    parked: parkedShown(row, member, kept),
     sources: rows.sources.map(({ name, dueAt, cursor }) => {
       const list = readListState(cursor, now);
       return { name, dueAt, gaps: list.gaps, readFailure: reportedReadFailure(list) };
     }),
   };
-}
-
-function parkedBy(trouble: KeyTrouble | undefined): ParkedShown | undefined {
-  if (trouble === undefined) return undefined;
-  const { code, message, since, circuit } = trouble;
-  return defined({ code, message, since, probeAt: circuit?.probeAt });
 }
 
 function sum(entries: readonly (readonly [string, number])[]): { readonly [name: string]: number } {

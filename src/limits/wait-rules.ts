@@ -61,6 +61,8 @@ export const WAIT_RULES = {
     order: "retry-key",
     remedy: () => "put a working key into the environment or its file: it is read again automatically",
   },
+  /** Processes of a fleet would count its key's quota twice. */
+  key_shared: { blocks: "lane", endedBy: "person", remedy: () => "give it a key of its own: it is read again automatically" },
   /** The profile puts the account's own id into the request. */
   account_unknown: {
     blocks: "intent",

@@ -1,8 +1,9 @@
 /** The dependencies of all rooms, joined once by the runtime. */
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Fatal } from "../core/errors.ts";
+import type { Handle } from "../core/ids.ts";
 import type { AccountDependencies } from "../gateway/own-account.ts";
-import type { Member } from "../gateway/member.ts";
+import type { KeyTrouble, Member } from "../gateway/member.ts";
 import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 import type { HandlerDependencies } from "../handlers/handle-events.ts";
 import type { OutboxDependencies } from "../outbox/outbox-dependencies.ts";
@@ -18,6 +19,8 @@ export interface Dependencies
   readonly writes?: "send" | "refuse" | undefined;
   /** Caps on the spending of all specialists together. */
   readonly guardianCaps?: Caps | undefined;
+  /** Specialists of the store that must not run here, with the reason. Default: there are none. */
+  readonly keptOut?: (() => ReadonlyMap<Handle, KeyTrouble>) | undefined;
   /** The reason if the store can no longer be written. */
   readonly storeLost: () => Fatal | undefined;
   /** Records data of the specialist's own account from a confirmed answer. */

@@ -73,7 +73,7 @@ export class Fleet {
     this.#log = new FleetLog(log, clock);
     this.#settling = new Settling(clock);
     this.#first = new FirstProcess(wall, sessionTimes(address.sessionTimeoutMs).currentMs);
-    this.sharedKeys = new SharedKeys({ sharers, log });
+    this.sharedKeys = new SharedKeys({ sharers, log, now: () => clock.now() });
     this.#losses = new QuickLosses(clock);
     this.#differing = new Differing(clock);
     this.#giving = new Giving(clock, (given) => this.#give(given));
@@ -349,6 +349,7 @@ export class Fleet {
         process: membership.number,
         specialists: specialists().filter(({ handle }) => held.has(handle) && this.sharedKeys.mayRun(handle)),
         log: this.#log.ofStore(),
+        keptOut: () => this.sharedKeys.apart,
         onKeyReplaced: () => {
           this.sharedKeys.isDue = true;
           this.#wake.abort();

@@ -30,7 +30,7 @@ export function openHeld(
   });
 }
 
-export interface PartOptions extends Required<Pick<RuntimeOptions, "onKeyReplaced" | "log">> {
+export interface PartOptions extends Required<Pick<RuntimeOptions, "onKeyReplaced" | "keptOut" | "log">> {
   /** The number of the process. */
   readonly process: number;
   readonly specialists: readonly Specialist[];
@@ -39,7 +39,7 @@ export interface PartOptions extends Required<Pick<RuntimeOptions, "onKeyReplace
 export async function makePart(
   held: HeldStore,
   { planned, options, common, perRuntime }: Pick<FleetOptions, "planned" | "options" | "common" | "perRuntime">,
-  { process, specialists, onKeyReplaced, log }: PartOptions,
+  { process, specialists, onKeyReplaced, keptOut, log }: PartOptions,
 ): Promise<Part> {
   const { clock } = options;
   const silent = new SilentProcesses(clock, held.lostBy, process);
@@ -50,6 +50,7 @@ export async function makePart(
     transport: (request) => requests.follow(usual.transport(request)),
     underWay: handlers,
     onKeyReplaced,
+    keptOut,
     ...perRuntime,
     log,
     sentElsewhereUntil: () => silent.maySendUntil,

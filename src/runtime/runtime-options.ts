@@ -45,6 +45,7 @@ export interface RuntimeOptions {
   readonly handlerQueue?: PQueue;
   readonly sharedLists?: SharedLists;
   readonly spread?: Dependencies["spread"];
+  readonly keptOut?: Dependencies["keptOut"];
   /** Retention of rows that nothing needs. Default: events and requests 30 days, intents 90. */
   readonly retention?: Retention;
   /** Time that a stop waits for answers. Default 25 s. */

@@ -171,7 +171,12 @@ class Engine implements Runtime {
     if (this.#options.passive !== true) {
       await store.resumeAll(clock.now());
       await store.retryFailed(undefined, "untimed", clock.now());
-      await warnLeftBehind(log, store, new Set(specialists.map(({ handle }) => handle)), clock.now());
+      await warnLeftBehind(
+        log,
+        store,
+        new Set([...specialists.map(({ handle }) => handle), ...(this.parts.keptOut?.().keys() ?? [])]),
+        clock.now(),
+      );
     }
     const accounts = await store.accounts();
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));

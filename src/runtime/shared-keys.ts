@@ -1,6 +1,8 @@
 /** Specialists of a process that share a key: together in one shard, or not at work, because their key's quota would be counted twice. */
 import type { Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
+import type { KeyTrouble } from "../gateway/member.ts";
+import { remedyFor } from "../limits/wait-rules.ts";
 import type { HeldStore } from "../store/postgres/postgres-store.ts";
 import type { Membership } from "../store/postgres/membership.ts";
 
@@ -9,15 +11,18 @@ export interface Worked extends Pick<HeldStore, "has" | "place"> {
   readonly runtime: { member(handle: string): unknown };
 }
 
+const SHARED = "it shares its key with a specialist in another shard, so it does not run";
+
 export interface SharedKeysOptions {
   /** Specialists that share a key, by groups. */
   readonly sharers: () => readonly (readonly Handle[])[];
   readonly log: Logger;
+  readonly now: () => number;
 }
 
 export class SharedKeys {
   readonly #options: SharedKeysOptions;
-  #apart: ReadonlySet<Handle> = new Set();
+  #apart: ReadonlyMap<Handle, KeyTrouble> = new Map();
   /** The groups as they were placed last, and by what session. */
   #placed = "";
   #by: unknown;
@@ -29,6 +34,11 @@ export class SharedKeys {
     this.#options = options;
   }
 
+  /** Those that do not run, because each shares its key with a specialist elsewhere. */
+  get apart(): ReadonlyMap<Handle, KeyTrouble> {
+    return this.#apart;
+  }
+
   /** False for one that shares its key with a specialist elsewhere. */
   mayRun(handle: Handle): boolean {
     return !this.#apart.has(handle);
@@ -36,7 +46,7 @@ export class SharedKeys {
 
   /** True if a specialist works there that must not: the store has to be opened again without it. */
   isMixed({ has, runtime }: Worked): boolean {
-    return [...this.#apart].some((handle) => has(handle) && runtime.member(handle) !== undefined);
+    return [...this.#apart.keys()].some((handle) => has(handle) && runtime.member(handle) !== undefined);
   }
 
   /**
@@ -60,17 +70,17 @@ export class SharedKeys {
     const { apart, shards } = await membership.place(groups);
     this.#shards = shards;
     for (const one of open) this.applyTo(one);
-    for (const handle of apart)
-      if (this.mayRun(handle))
-        this.#options.log.error("it shares its key with a specialist in another shard, so it does not run", {
-          handle,
-          hint: "give it a key of its own",
-        });
-    const freed = [...this.#apart].filter((handle) => !apart.includes(handle));
-    this.#apart = new Set(apart);
+    const freed = [...this.#apart.keys()].filter((handle) => !apart.includes(handle));
+    this.#apart = new Map(apart.map((handle) => [handle, this.#apart.get(handle) ?? this.#told(handle)]));
     this.#placed = placing;
     this.#by = membership;
     return freed;
+  }
+
+  #told(handle: Handle): KeyTrouble {
+    const { log, now } = this.#options;
+    log.error(SHARED, { handle, hint: remedyFor("key_shared", { handle, id: handle, name: handle }) });
+    return { code: "key_shared", message: SHARED, since: now() };
   }
 
   /** Tells a store that is open where they were placed. */

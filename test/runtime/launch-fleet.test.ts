@@ -24,7 +24,7 @@ test("a delivery to either process reaches its specialist once, wherever that is
   const processes = ports.map((port) => lab.run({ env: { RETINUE_WEBHOOK_PORT: `${port}`, RETINUE_WEBHOOK_SECRET: SECRET } }));
   const shards = async (): Promise<readonly number[]> =>
     JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map((process: { shards: number }) => process.shards);
-  await expect.poll(shards, { timeout: 15_000 }).toEqual([512, 512]);
+  await expect.poll(shards, { timeout: 30_000 }).toEqual([512, 512]);
   for (const port of ports)
     await expect
       .poll(() => fetch(`http://127.0.0.1:${port}/webhooks/s0`).then(({ status }) => status, String), { timeout: 10_000 })
@@ -71,6 +71,28 @@ test("specialists that share a key are at one process, whose shards are those of
   expect(rows).toEqual([{ shards: "1", keys: "1" }]);
   one.kill("SIGTERM");
   expect((await one.ended).code).toBe(0);
+});
+
+test("a specialist that comes to share its key with one of another shard is shown as what a person has to mend", async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 2 });
+  const first = lab.run();
+  await lab.answered(await lab.news("each has sent"), 30_000);
+  first.kill("SIGTERM");
+  expect((await first.ended).code).toBe(0);
+  const second = lab.run({ env: { RETINUE_KEY_S1: lab.keys["RETINUE_KEY_S0"] } });
+  await second.saying(({ type }) => type === "started");
+  const shown = async () => {
+    const { specialists } = JSON.parse((await lab.ask("status", "--json")).stdout);
+    return specialists?.find((one: { handle: string }) => one.handle === "s1")?.parked;
+  };
+  await expect.poll(shown, { timeout: 10_000 }).toMatchObject({ code: "key_shared", message: expect.stringContaining("shares its key") });
+  expect((await lab.ask("status")).stdout).toMatch(/s1.*shares its key/);
+  const why = JSON.parse((await lab.ask("why", "s1", "--json")).stdout);
+  expect(why).toMatchObject({ reasons: [{ rule: "key_shared" }], hint: expect.stringContaining("a key of its own") });
+  expect(second.said.filter((line) => JSON.stringify(line).includes("no longer has a definition"))).toEqual([]);
+  second.kill("SIGTERM");
+  expect((await second.ended).code).toBe(0);
 });
 
 test("a process of another network is refused before the others see it, and check says so too", async (context) => {

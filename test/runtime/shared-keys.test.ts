@@ -11,6 +11,7 @@ function lab() {
   const lines: LogLine[] = [];
   const keys = new SharedKeys({
     sharers: () => state.groups,
+    now: () => 5,
     log: createLogger({ level: "debug", now: () => 0, sink: (line) => lines.push(line) }),
   });
   const membership = {
@@ -51,6 +52,9 @@ test("one that has rows in another shard must not run, is told once, and runs ag
   state.groups = [[scout, quill, hand]];
   await keys.place(membership, [store]);
   expect(lines).toHaveLength(1);
+  expect([...keys.apart]).toEqual([
+    [quill, { code: "key_shared", message: "it shares its key with a specialist in another shard, so it does not run", since: 5 }],
+  ]);
   Object.assign(state, { groups: [], apart: [] });
   expect(await keys.place(membership, [store])).toEqual([quill]);
   expect([keys.mayRun(quill), keys.isMixed(part)]).toEqual([true, false]);
