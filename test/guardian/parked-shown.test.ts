@@ -15,7 +15,7 @@ test.for([
   ["one that does not run shows its row", row, undefined, undefined, { code: "key_refused", message: "403", since: 3 }],
   ["one without trouble shows none", NO_ROW, undefined, undefined, undefined],
 ] as const)("%s", ([, known, member, keptOut, shown]) => {
-  expect(parkedShown(known, member, keptOut)).toEqual(shown && expect.objectContaining(shown));
+  expect(parkedShown(known, member, keptOut)).toEqual(shown);
 });
 
 test("the next probe of a refused key is shown", () => {

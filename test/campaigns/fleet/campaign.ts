@@ -45,7 +45,7 @@ const GREETED_LOOKS = 480;
 /** Between two of the posts for it: more at a time than a poll pages back through would be a gap. */
 const GREETING_MS = 200;
 const LOOK_MS = 250;
-/** Between the clock of the campaign and that of the network. */
+/** Between the network's time of a post and that by which a gap is dated. */
 const CLOCKS_MS = 200;
 
 const hand = (group: string): string => `watch: { feed: { from: "2026-01-01" }, jobs: { from: "2026-01-01" } },
@@ -69,6 +69,7 @@ const isHand = (i: number): boolean => i % GROUP === 0;
 interface Asked {
   readonly operation: "posts.reply" | "jobs.apply";
   readonly group: number;
+  /** By the network. */
   readonly at: number;
 }
 
@@ -173,7 +174,7 @@ function asker(
   const post = asking(network, "b", network.provision({ handle: POSTER, tier: "pro", set: "b" }).key);
   const one = async (operation: Asked["operation"], group: number, path: string, body: JsonObject): Promise<void> => {
     const { json } = await post("POST", path, { body });
-    asked.set(textAt(json, "id"), { operation, group, at: Date.now() });
+    asked.set(textAt(json, "id"), { operation, group, at: Date.parse(textAt(json, "created_at")) });
   };
   const anyGroup = (): number => Math.floor(random.next() * groups);
   return {

@@ -205,8 +205,8 @@ export class Fleet {
     return new Set(rows.map(({ operation, specialist, target }) => `${String(operation)} ${String(specialist)} ${String(target)}`));
   }
 
-  /** The event and the actions of a specialist on a post or job, as the server has them. */
-  async explain({ handle, item }: Missing): Promise<unknown> {
+  /** The event and the actions of a specialist on a post or job, and its lists, as the server has them. */
+  async explain({ handle, item, at }: Missing): Promise<unknown> {
     const events = await this.#run(
       `SELECT e.seq, e.via, o.state AS open, (SELECT intents FROM retinue.run r WHERE r.event = e.seq) AS intents
         FROM retinue.event e LEFT JOIN retinue.open o ON o.kind = 0 AND o.seq = e.seq WHERE e.specialist = '${handle}' AND e.id LIKE '%:${item}'`,
@@ -214,7 +214,10 @@ export class Fleet {
     const intents = await this.#run(
       `SELECT operation, state, code, message FROM retinue.intent WHERE specialist = '${handle}' AND target = '${item}'`,
     );
-    return { handle, item, events, intents };
+    const lists = await this.#run(
+      `SELECT name, cursor::jsonb - 'seen' AS state, cursor::jsonb #> '{seen,0}' AS newest FROM retinue.source WHERE specialist = '${handle}'`,
+    );
+    return { handle, item, at, events, intents, lists };
   }
 
   /** The Guardian's account, the votes by state, and the rows of votes that the network has and the store does not know as confirmed. */
