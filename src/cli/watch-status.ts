@@ -106,7 +106,8 @@ function watchScreen({ cwd, env }: Context, terminal: TextStream, show: Show): W
   };
 }
 
-function watchLines({ out, clock }: Context, show: Show): Watching {
+/** Where there is no terminal. What a silent process of a fleet has may wait unseen: it is not told as ended. */
+export function watchLines({ out, clock }: Pick<Context, "out" | "clock">, show: Show): Watching {
   let known: ReadonlyMap<string, Need> | undefined;
   let wasRunning = false;
   let trouble: string | undefined;
@@ -122,8 +123,9 @@ function watchLines({ out, clock }: Context, show: Show): Watching {
   };
   return {
     take(snapshot) {
-      const { at, running } = snapshot;
+      const { at, running, unseen } = snapshot;
       const needs = new Map(needsOf(snapshot).needs.map((need) => [need.key, need]));
+      if (unseen !== undefined) for (const [key, need] of known ?? []) if (!needs.has(key)) needs.set(key, need);
       if (known === undefined) begin(snapshot, needs.size);
       else {
         for (const [key, need] of needs) if (!known.has(key)) change(at, "came", need);
@@ -133,8 +135,10 @@ function watchLines({ out, clock }: Context, show: Show): Watching {
             { type: "running", at, running: running !== undefined },
             `${out.time(at)}  ${running === undefined ? "the runtime ended" : "a runtime started"}`,
           );
+        if (unseen !== undefined && unseen !== trouble)
+          out.progress({ type: "unanswered", at, message: unseen }, say`${out.time(at)}  a part of the fleet is not seen now: ${unseen}`);
       }
-      [known, wasRunning, trouble] = [needs, running !== undefined, undefined];
+      [known, wasRunning, trouble] = [needs, running !== undefined, unseen];
     },
     failed(message) {
       const at = clock.now();

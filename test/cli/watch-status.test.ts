@@ -2,6 +2,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { main } from "../../src/cli/main.ts";
+import { createOutput } from "../../src/cli/output.ts";
+import { watchLines } from "../../src/cli/watch-status.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { statusOfLost } from "../../src/guardian/status.ts";
 import { inProcess } from "../harness/cli.ts";
 import { start } from "../harness/process.ts";
 import { project } from "../harness/project.ts";
@@ -23,6 +27,32 @@ test("on a pipe each matter that comes or ends is one line, and Ctrl-C ends it w
     0,
     expect.objectContaining({ ok: true, halts: [], specialists: [expect.objectContaining({ handle: "scout" })] }),
   ]);
+});
+
+test("on a pipe the matters of a process that does not answer have not ended, and its silence is one line", () => {
+  let written = "";
+  const stream = { write: (text: string) => void (written += text) };
+  const out = createOutput({ json: true, colour: false, stdout: stream, stderr: stream, cwd: "/" });
+  const watching = watchLines({ out, clock: virtualClock() }, () => undefined);
+  const look = (scopes: readonly string[], unseen?: string): void => {
+    const unkept = scopes.map((scope) => ({ scope, reason: "a look first", since: 1 }));
+    watching.take({ ...statusOfLost({ at: 1, running: undefined, unkept }), ...(unseen === undefined ? {} : { unseen }) });
+  };
+  const changes = (): readonly unknown[] => {
+    watching.close(); // what waits is written
+    const lines = written.split("\n").filter((line) => line !== "");
+    written = "";
+    return lines.map((line) => JSON.parse(line)).map(({ type, change, message }) => change ?? message ?? type);
+  };
+  look(["scout", "quill"]);
+  expect(changes()).toEqual(["watching"]);
+  look(["scout"], "host:2 does not answer");
+  look(["scout"], "host:2 does not answer");
+  expect(changes()).toEqual(["host:2 does not answer"]);
+  look(["scout", "quill"]);
+  expect(changes()).toEqual([]);
+  look(["scout"]);
+  expect(changes()).toEqual(["ended"]);
 });
 
 test("on a terminal it is drawn in place, also after a resize, and the terminal is given back", async () => {
