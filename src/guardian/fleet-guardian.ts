@@ -20,7 +20,7 @@ import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
-import type { Heard } from "./ask-processes.ts";
+import { askProcesses, type Heard } from "./ask-processes.ts";
 import type { Seen } from "./fleet-status.ts";
 import { movingGuardian } from "./moving-guardian.ts";
 import { joinGuardians, nobodyAtWork } from "./join-guardians.ts";
@@ -50,7 +50,18 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
   const clock = launched.runtime.parts.clock;
   const seen = async (): Promise<Seen> => {
     const { view } = fleet;
-    return { ...view, handles: async () => (await fleet.membership?.handlesOf(view)) ?? new Map() };
+    return {
+      ...view,
+      handles: async () => (await fleet.membership?.handlesOf(view)) ?? new Map(),
+      async hello(processes) {
+        const { membership } = fleet;
+        if (membership === undefined) return new Map();
+        return askProcesses(
+          membership,
+          processes.filter(({ number }) => number !== membership.number),
+        );
+      },
+    };
   };
   const parts = async (): Promise<readonly GuardianPart[]> => {
     await fleet.look();
@@ -94,7 +105,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
 export function guardianOfProcesses(membership: Membership, clock: Clock, caller: Caller): Guardian {
   const seen = async (): Promise<Seen> => {
     const view = await membership.look();
-    return { ...view, handles: () => membership.handlesOf(view) };
+    return { ...view, handles: () => membership.handlesOf(view), hello: (processes) => askProcesses(membership, processes) };
   };
   const parts = async (): Promise<readonly GuardianPart[]> => othersOf(membership, (await membership.look()).processes, caller);
   return movingGuardian({

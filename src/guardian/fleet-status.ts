@@ -2,8 +2,11 @@
 import { defined } from "../core/defined.ts";
 import { isRetinueError, messageOf, Retryable, type RetinueError } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
+import { SECOND } from "../core/units.ts";
 import type { FleetProcess } from "../store/postgres/fleet-view.ts";
 import { NO_PROCESS } from "../store/postgres/placements.ts";
+import { HELLO_MS } from "../runtime/hello.ts";
+import type { Heard } from "./ask-processes.ts";
 import type { GuardianPart } from "./guardian-part.ts";
 import { nobodyAtWork } from "./join-guardians.ts";
 import { joinStatuses } from "./join-statuses.ts";
@@ -17,6 +20,8 @@ export interface Seen {
   readonly free: readonly number[];
   /** The specialists that each has, by its number, also where it does not answer; those of free shards at `NO_PROCESS`. */
   readonly handles: () => Promise<ReadonlyMap<number, readonly Handle[]>>;
+  /** Asks processes if they work: those that have nothing to show. */
+  readonly hello: (processes: readonly FleetProcess[]) => Promise<ReadonlyMap<number, Pick<Heard, "answers">>>;
 }
 
 interface Answered {
@@ -30,8 +35,9 @@ export async function statusOfFleet(
   seen: () => Promise<Seen>,
   whyNobody: () => RetinueError = nobodyAtWork,
 ): Promise<Snapshot> {
-  const { processes, free, handles } = await seen(); // as they are asked: a silent one may lose its shards meanwhile
-  const asked = await Promise.allSettled(parts.map(({ guardian }) => guardian.status({})));
+  const { processes, free, handles, hello } = await seen(); // as they are asked: a silent one may lose its shards meanwhile
+  const idle = processes.filter(({ shards }) => shards.length === 0);
+  const [asked, heard] = await Promise.all([Promise.allSettled(parts.map(({ guardian }) => guardian.status({}))), hello(idle)]);
   const answered = asked.flatMap((one, i): readonly Answered[] =>
     one.status === "fulfilled" ? [{ name: parts[i]?.name ?? "", snapshot: one.value }] : [],
   );
@@ -40,6 +46,8 @@ export async function statusOfFleet(
       one.status === "rejected" && !isGone(one.reason) ? [[parts[i]?.name ?? "", messageOf(one.reason as unknown)] as const] : [],
     ),
   );
+  for (const { number, name } of idle)
+    if (heard.get(number)?.answers === false) silent.set(name, `${name} has not answered within ${HELLO_MS / SECOND} s`);
   if (answered.length === 0 && silent.size === 0) throw whyNobody();
   if (answered.length === 0)
     throw new Retryable("process_silent", `no process answers: ${[...silent].map(sentence).join("; ")}`, {

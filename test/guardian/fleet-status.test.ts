@@ -39,9 +39,12 @@ const handles = async (): Promise<ReadonlyMap<number, readonly Handle[]>> =>
     [2, [asHandle("c"), asHandle("d")]],
   ]);
 
+const hello = async (idle: readonly FleetProcess[]): Promise<ReadonlyMap<number, { readonly answers: boolean }>> =>
+  new Map(idle.map(({ number }) => [number, { answers: number !== 4 }]));
+
 test("each process has its name, its start and its number of specialists, whatever number of stores it has", async () => {
   const parts = [await partOf("web:1", "a"), await partOf("web:1", "b"), await partOf("web:2", "c")];
-  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2), process(3)], free: [], handles }));
+  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2), process(3)], free: [], handles, hello }));
   expect(status.processes).toEqual([
     { name: "web:1", version: "0.1.0", since: 1_000, specialists: 2 },
     { name: "web:2", version: "0.1.0", since: 2_000, specialists: 1 },
@@ -57,16 +60,31 @@ test("each process has its name, its start and its number of specialists, whatev
 
 test("a process that does not answer is named once, with its specialists", async () => {
   const parts = [await partOf("web:1", "a", "b"), silentPart("web:2")];
-  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2)], free: [], handles }));
+  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2)], free: [], handles, hello }));
   expect(status.unseen).toBe("web:2 has not answered within 10 s; it has 2 specialists: c, d");
   expect(status.processes?.[1]).toMatchObject({ specialists: 2, silent: { handles: ["c", "d"] } });
-  await expect(statusOfFleet([silentPart("web:2")], async () => ({ processes: [process(2)], free: [], handles }))).rejects.toMatchObject({
+  await expect(
+    statusOfFleet([silentPart("web:2")], async () => ({ processes: [process(2)], free: [], handles, hello })),
+  ).rejects.toMatchObject({
     message: "no process answers: web:2 has not answered within 10 s",
   });
 });
 
+test("a process that has nothing and does not answer is named too", async () => {
+  const idle = [3, 4].map((number) => ({ ...process(number), shards: [] }));
+  const parts = [await partOf("web:1", "a")];
+  const status = await statusOfFleet(parts, async () => ({ processes: [process(1), ...idle], free: [], handles, hello }));
+  expect(status.unseen).toBe("web:4 has not answered within 1 s; it has no specialist");
+  expect(status.processes?.map(({ silent }) => silent?.handles)).toEqual([undefined, undefined, []]);
+});
+
 test("specialists of shards that no process has are named", async () => {
   const here = async (): Promise<ReadonlyMap<number, readonly Handle[]>> => new Map([[NO_PROCESS, [asHandle("lost"), asHandle("found")]]]);
-  const status = await statusOfFleet([await partOf("web:1", "a")], async () => ({ processes: [process(1)], free: [7, 8], handles: here }));
+  const status = await statusOfFleet([await partOf("web:1", "a")], async () => ({
+    processes: [process(1)],
+    free: [7, 8],
+    handles: here,
+    hello,
+  }));
   expect(status.unseen).toBe("no process has 2 specialists: lost, found, so nothing is done for them; retinue fleet shows the processes");
 });
