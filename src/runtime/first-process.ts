@@ -3,7 +3,11 @@
  * them as soon as the server has ended its sessions, and knows by its clocks that this may have happened.
  */
 import type { Clock } from "../core/clock.ts";
+import { MINUTE } from "../core/units.ts";
 import { Heard } from "../store/postgres/ownership.ts";
+
+/** The silence of the server, for each process before this one, after which they count as gone with it. */
+const GONE_MS = MINUTE;
 
 export interface Teller {
   readonly number: number;
@@ -21,6 +25,8 @@ export class FirstProcess {
   readonly #heard: Heard;
   readonly #currentMs: number;
   #isFirst = false;
+  /** The number of processes before this one. */
+  #before = Infinity;
   #term = 0;
 
   /** `currentMs`: the longest silence of the server after which nobody else has the shards of this process. */
@@ -43,14 +49,19 @@ export class FirstProcess {
     const isFirst = firstOf(processes) === number;
     if (isFirst && !this.#isFirst) this.#term++;
     this.#isFirst = isFirst;
+    const working = processes.filter((one) => !one.draining || one.number === number);
+    const place = working.findIndex((one) => one.number === number);
+    this.#before = isFirst ? 0 : place < 0 ? Infinity : Math.max(1, place);
   }
 
   /**
    * The term in which this process tells people, a new one after each in which another may have; undefined while another does. `cannotAsk`
-   * says that the server does not answer: the one that was the first then tells people of that.
+   * says that the server does not answer: the one that was the first then tells people of that, and each of the others in turn, since those
+   * before it may have ended with the server.
    */
   term(cannotAsk: boolean): number | undefined {
-    return this.#isFirst && (cannotAsk || !this.#isStale) ? this.#term : undefined;
+    const isToTell = cannotAsk ? this.#heard.ageMs >= this.#before * GONE_MS : this.#isFirst && !this.#isStale;
+    return isToTell ? this.#term : undefined;
   }
 
   get #isStale(): boolean {

@@ -185,6 +185,7 @@ class AlertKeeper implements Alerts {
         return true; // nobody can have told of a lost store; the state is read once it is back
       }
     this.#term = now;
+    if (now === undefined) this.#known.clear(); // it was told without a term, and others tell of what comes next
     return now !== undefined;
   }
 

@@ -31,6 +31,24 @@ test("one that was stopped for long is silent until it has asked, and then begin
   expect(await look([process(1, [1]), process(2, [2])])).toBe((term ?? 0) + 2);
 });
 
+test("without the server each process tells people in turn, as those before it may have ended with the server", async () => {
+  const clock = virtualClock();
+  const all = [process(1, [1]), process(2, [], true), process(3, [2]), process(4, [3])];
+  const [first, second, third, stranger] = [1, 3, 4, 9].map((number) => ({ number, says: new FirstProcess(clock, 12_000) }));
+  const tellers = [first, second, third, stranger].filter((one) => one !== undefined);
+  for (const { says, number } of tellers) await says.hears(async () => says.saw(all, number));
+  const telling = (cannotAsk: boolean) => tellers.filter(({ says }) => says.term(cannotAsk) !== undefined).map(({ number }) => number);
+  expect([telling(false), telling(true)]).toEqual([[1], [1]]);
+  await clock.advance(59_000);
+  expect(telling(true)).toEqual([1]);
+  await clock.advance(1_000);
+  expect([telling(false), telling(true)]).toEqual([[], [1, 3]]);
+  await clock.advance(60_000);
+  expect(telling(true)).toEqual([1, 3, 4]);
+  for (const { says, number } of tellers) await says.hears(async () => says.saw(all, number));
+  expect([telling(false), telling(true)]).toEqual([[1], [1]]);
+});
+
 test("a question that fails is no answer", async () => {
   const clock = virtualClock();
   const first = new FirstProcess(clock, 12_000);

@@ -9,7 +9,7 @@ import { Scrubber } from "../../src/core/scrubber.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { Fatal } from "../../src/core/errors.ts";
-import { showStatus } from "../../src/guardian/status.ts";
+import { showStatus, statusOfLost, type Snapshot } from "../../src/guardian/status.ts";
 import { openAlerts, type AlertOptions, type Alerts } from "../../src/signals/alerts.ts";
 import { desk, SCOUT, type Desk } from "../harness/guardian-over-store.ts";
 
@@ -126,6 +126,27 @@ test("a process that was stopped while another told people tells nothing twice, 
   [terms.one, terms.two] = [2, undefined];
   await here.clock.advance(DAY);
   expect(sent).toHaveLength(3);
+});
+
+test("one that tells people only while no server answers tells of each time", async () => {
+  const here = desk();
+  let isAway = false;
+  const store = {
+    ...here.store,
+    networkState: () => (isAway ? Promise.reject(new Error("no server answers")) : here.store.networkState()),
+  };
+  const status = async (): Promise<Snapshot> =>
+    statusOfLost({ at: here.clock.now(), running: undefined, storeLost: { message: "no server answers" }, unkept: [] });
+  const { sent, open } = alerting(here, { store, status, term: () => (isAway ? 1 : undefined) });
+  await open();
+  for (const told of [1, 2]) {
+    isAway = true;
+    await here.clock.advance(2 * MINUTE);
+    expect(sent.map(keysOf)).toEqual(Array.from({ length: told }, () => ["store_lost"]));
+    isAway = false;
+    await here.clock.advance(2 * MINUTE);
+  }
+  expect(sent).toHaveLength(2);
 });
 
 test("matters that come soon after an alert are gathered for a minute", async () => {
