@@ -35,7 +35,7 @@ export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, {
     // At the first poll, items before a fully wanted page are wanted too: it may come long after the first try. Later, items between two
     // polls are, also if the list was empty at the earlier one.
     gap: (first ? wanted : unseen).length === page.length ? gapBefore(page, cursor, Math.max(begin, now - maxAgeMs), now) : undefined,
-    cursor: { seen, startedAt: cursor.startedAt, lookedAt: now } satisfies ListCursor,
+    cursor: { seen, startedAt: cursor.startedAt } satisfies ListCursor,
   };
 }
 

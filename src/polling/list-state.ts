@@ -35,7 +35,7 @@ export interface ListCursor {
   readonly seen: readonly string[] | undefined;
   /** Time of the first poll. */
   readonly startedAt: number;
-  /** Time of the last poll. */
+  /** Time before the request of the last poll, by the network's clock: its answer may lack what came meanwhile. */
   readonly lookedAt?: number;
 }
 

@@ -107,7 +107,7 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   const { operation, input } = source;
   const list = listOf(source);
   const before = known ?? readListState(undefined, parts.networkNow());
-  const askedAt = clock.now();
+  const [askedAt, lookedAt] = [clock.now(), parts.networkNow()];
   // A list of one's own tells others nothing.
   const sharer = source.isOwn === true ? undefined : member.keyId;
   if (sharer !== undefined) shared.begins(list, sharer, askedAt);
@@ -134,7 +134,15 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   if (source.operation === "jobs.list") await noteListed(parts, member, items);
   const gaps = withGap(before.gaps, reading.gap, now);
   const lastItems = lastPageItems(result.value);
-  const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0, lastPageItems: lastItems, unreadPage };
+  const state = {
+    ...read,
+    cursor: { ...reading.cursor, lookedAt },
+    pace: next.source,
+    gaps,
+    failedPages: 0,
+    lastPageItems: lastItems,
+    unreadPage,
+  };
   const pauseMs = known === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
   const pause = { everyMs: next.delayMs, aloneMs: pauseMs };
   const nextAt = sharer === undefined ? now + pauseMs : shared.nextLook(list, sharer, pause, now);

@@ -16,7 +16,7 @@ test("a list has a gap when a page shares nothing with the last one, and none ot
   const first = moveOn([post("a"), post("b")], fresh, wanted, NOW);
   expect(moveOn([post("c"), post("b")], first.cursor, wanted, NOW).gap).toBeUndefined();
   const later = NOW + HOUR;
-  expect(moveOn([post("x"), post("y", { createdAtMs: NOW + MINUTE })], first.cursor, wanted, later).gap).toEqual({
+  expect(moveOn([post("x"), post("y", { createdAtMs: NOW + MINUTE })], { ...first.cursor, lookedAt: NOW }, wanted, later).gap).toEqual({
     after: "a",
     before: "y",
     since: NOW,
@@ -63,6 +63,5 @@ test("a page that shows nothing new leaves the remembered ids as they are; its o
   const { cursor } = moveOn([post("c"), post("b"), post("a")], fresh, wanted, NOW);
   const same = moveOn([post("c"), post("b")], cursor, wanted, NOW + MINUTE);
   expect([same.fresh, same.skipped, same.gap, same.cursor.seen]).toEqual([[], 0, undefined, ["c", "b", "a"]]);
-  expect(same.cursor.lookedAt).toBe(NOW + MINUTE);
   expect(moveOn([post("b"), post("c")], cursor, wanted, NOW).cursor.seen).toEqual(["b", "c", "a"]);
 });

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
+import { sleep } from "../../src/core/clock.ts";
 import { asHandle } from "../../src/core/ids.ts";
-import { HOUR, MINUTE } from "../../src/core/units.ts";
+import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { readListState, reportedReadFailure, type ListState } from "../../src/polling/list-state.ts";
 import { harness } from "../harness/harness.ts";
 
 /** One specialist that reads the feed of a network that somebody stands in front of. */
 async function reader() {
   const refuses = { first: false, further: false };
+  const beforeAnswer: (() => Promise<void>)[] = [];
   const handled: string[] = [];
   const { clock, store, other } = await harness({
     specialists: [
@@ -22,13 +24,16 @@ async function reader() {
       const isList = request.method === "GET" && /\/posts(\?|$)/.test(request.path);
       const isFurther = request.path.includes("cursor=");
       if (isList && (isFurther ? refuses.further : refuses.first)) return { ...(await plain(request)), status: 503, text: "{}" };
-      return plain(request);
+      const answer = await plain(request);
+      if (isList) await beforeAnswer.shift()?.();
+      return answer;
     },
   });
   return {
     clock,
     handled,
     refuses,
+    beforeAnswer,
     async post(count: number): Promise<void> {
       for (let n = 0; n < count; n++) await other("quill")("POST", "/v1/posts", { body: { content: `news ${n}` } });
     },
@@ -58,4 +63,23 @@ test("a list is no longer reported as unreadable once its first page is read, wh
   await clock.advance(HOUR);
   expect(handled).toHaveLength(51);
   expect(await feed()).toMatchObject({ failedPages: 0, gaps: [], failure: undefined });
+});
+
+test("a gap begins before a post that came while the answer of the last poll was on its way", async () => {
+  const { clock, handled, beforeAnswer, post, feed } = await reader();
+  await post(1);
+  await clock.runUntil(() => handled.length === 1, HOUR);
+  let missedAt = 0;
+  beforeAnswer.push(async () => {
+    missedAt = clock.now();
+    await post(1);
+    await sleep(clock, 4 * SECOND);
+  });
+  await clock.runUntil(() => missedAt > 0, HOUR);
+  await clock.advance(5 * SECOND);
+  await post(500);
+  await clock.advance(HOUR);
+  const [gap] = (await feed()).gaps;
+  expect(gap?.since).toBeLessThanOrEqual(missedAt);
+  expect(gap?.until).toBeGreaterThan(missedAt);
 });
