@@ -255,7 +255,7 @@ export class Fleet {
 
   async #lookAndTell(): Promise<Recovered | undefined> {
     const recovered = await this.#look();
-    this.#log.looked(this.#losses.reasonOf(this.parts.length > 0 || this.#isDraining), this.parts.length === 0);
+    this.#log.looked(this.#losses.reasonFor({ lacksStore: this.parts.length === 0 && !this.#isDraining }), this.parts.length === 0);
     if (this.#ending.size === 0) this.#log.specialists(this.parts.map(({ runtime }) => runtime));
     return recovered;
   }

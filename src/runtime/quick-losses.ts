@@ -57,12 +57,11 @@ export class QuickLosses {
   }
 
   /**
-   * The reason of the last loss, until a store has lived for long enough since; of a process without any store, that of the last that it could
-   * not open, which is forgotten once it has one or needs none.
+   * The reason of the last loss, until a store has lived for long enough since; for a process that lacks a store also that of the last that it
+   * could not open.
    */
-  reasonOf(hasStores: boolean): Fatal | undefined {
-    if (hasStores) this.#notOpened = undefined;
+  reasonFor({ lacksStore }: { readonly lacksStore: boolean }): Fatal | undefined {
     const lately = this.#clock.monotonic() < this.#until + USABLE_AFTER_MS ? this.#reason : undefined;
-    return lately ?? this.#notOpened;
+    return lately ?? (lacksStore ? this.#notOpened : undefined);
   }
 }
