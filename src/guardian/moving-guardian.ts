@@ -40,12 +40,12 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
   const give = async <Result extends OrderResult>(
     order: Omit<StopOrder, "scope">,
     handle: string | undefined,
-    giveTo: (all: Guardian) => Promise<Result>,
+    giveTo: (all: Guardian, asksServer: boolean) => Promise<Result>,
   ): Promise<Result | (OrderResult & Pick<HaltResult, "notKept">)> => {
-    if (handle !== undefined && !(await isKnown(handle))) return giveTo(joined); // whoever has run it before has it, or says that nobody knows it
+    if (handle !== undefined && !(await isKnown(handle))) return giveTo(joined, true); // whoever has run it before has it, or says that nobody knows it
     const notKept = await keep({ ...order, scope: handle ?? EVERYONE });
     try {
-      const result = await giveTo(notKept === undefined ? joined : alone);
+      const result = await (notKept === undefined ? giveTo(joined, true) : giveTo(alone, false));
       return notKept === undefined ? result : { ...result, notKept };
     } catch (error) {
       if (!isRetinueError(error) || (notKept === undefined && !UNANSWERED.has(error.code))) throw error;
@@ -59,9 +59,9 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
     halt: async (query) => {
       const order = { kind: "halt", stop: stop(query.reason ?? "the Guardian ordered it") } as const;
       let between: Between = { inFlight: [] };
-      const halted = await give(order, query.handle, async (to) => {
+      const halted = await give(order, query.handle, async (to, asksServer) => {
         // Before the others are asked: whoever has taken a specialist by then answers for it.
-        if (to === joined) between = await inBetween(moving, query.handle);
+        if (asksServer) between = await inBetween(moving, query.handle);
         return to.halt(query);
       });
       const { message } = halted;
