@@ -5,6 +5,7 @@ import { SECOND } from "../../core/units.ts";
 import { OPEN } from "../sqlite/fold.ts";
 import type { WriteInFlight } from "../controls.ts";
 import type { Query } from "./in-schema.ts";
+import { OPEN_INTENTS } from "./migrations/0001-tables.ts";
 import { asOid, LOCKS, SHARD_LOCKS } from "./ownership.ts";
 import { SERVER_NOW } from "./server-time.ts";
 
@@ -21,6 +22,10 @@ const OPEN_WRITES = `SELECT i.id, CASE WHEN i.id IS NULL THEN r.intents END AS i
     AND (a.seq > m.seq OR EXISTS (SELECT FROM @.open o WHERE o.shard = a.shard AND o.kind = ${OPEN.attempt} AND o.seq = a.seq))
     AND NOT EXISTS (SELECT FROM @.answer x WHERE x.shard = a.shard AND x.seq > a.seq AND x.attempt = a.seq AND x.outcome <> 'unknown')
   ORDER BY a.seq`;
+
+/** Actions that were in doubt at the holder's mark: they were sent, and may take effect yet. Those since have a request above. */
+const DOUBTS = `SELECT id, specialist, operation, target, coalesce(sent_at, created_at) AS at, next_at AS deadline_at
+  FROM @.intent WHERE shard = ANY($1::int[]) AND state = 'in_doubt' AND ${OPEN_INTENTS} ORDER BY seq`;
 
 /** A store that was opened so long ago answers for itself. */
 const OPENED_MS = 60 * SECOND;
@@ -42,10 +47,10 @@ export async function movingWrites(query: Query, schema: string): Promise<readon
       );
 }
 
-/** The requests of actions of these shards, by their rows. */
+/** The requests of actions of these shards, by their rows, also those whose outcome is in doubt. */
 export async function openWrites(query: Query, shards: readonly number[]): Promise<readonly WriteInFlight[]> {
-  const rows = await query(OPEN_WRITES, [shards]);
-  return rows.map(({ id, intents, place, specialist, operation, target, at, deadline_at: deadlineAt }) => {
+  const [sent, doubts] = await Promise.all([query(OPEN_WRITES, [shards]), query(DOUBTS, [shards])]);
+  const all = [...sent, ...doubts].map(({ id, intents, place, specialist, operation, target, at, deadline_at: deadlineAt }) => {
     const known = id ?? idIn(intents, Number(place));
     return {
       ...(typeof known === "string" ? { id: known } : {}),
@@ -56,6 +61,8 @@ export async function openWrites(query: Query, shards: readonly number[]): Promi
       deadlineAt: Number(deadlineAt),
     };
   });
+  const listed = new Set(sent.flatMap((_, i) => all[i]?.id ?? []));
+  return all.filter(({ id }, i) => i < sent.length || id === undefined || !listed.has(id));
 }
 
 /** The id of an action in the row of its run. */

@@ -201,6 +201,25 @@ test("an action with half an emoji in its text is named among the writes under w
   expect(await two.endSessions(first)).toMatchObject([{ id: "i1", handle: "a", operation: "posts.reply" }]);
 });
 
+test("an action in doubt is named among the writes under way, also after a fold, and once", async (context) => {
+  const here = await lab(context);
+  const [one, two] = [await here.join(["a"]), await here.join(["a"])];
+  await here.take(one, [0]);
+  const row = (seq: number, state: string): string =>
+    `(0, ${seq}, 'i${seq}', 'a', 1, 0, 'posts.reply', 'p1', '{}', 'append', 'reply', '', 0, '${state}', 1, 1, 60, 0, 5, 1, 0, 1)`;
+  await here.run(`INSERT INTO retinue.intent (shard, seq, id, specialist, event_seq, ordinal, operation, target, input, effect, lane, conflict_key,
+      hops, state, attempt, ever_unknown, next_at, checks, sent_at, created_at, unanswered, last)
+    VALUES ${row(11, "in_doubt")}, ${row(12, "confirmed")}, ${row(13, "in_doubt")};
+    INSERT INTO retinue.attempt (shard, seq, intent, specialist, key_id, operation, lane, cost, at, deadline_at)
+      VALUES (0, 9999999, 13, 'a', 'k', 'posts.reply', 'reply', 1, 7, 8)`);
+  const [first] = (await two.look()).processes;
+  if (first === undefined) throw new Error("nobody is there");
+  expect((await two.endSessions(first)).map(({ id, startedAt, deadlineAt }) => [id, startedAt, deadlineAt])).toEqual([
+    ["i13", 7, 8],
+    ["i11", 5, 60],
+  ]);
+});
+
 /** Registers a specialist with rows in its shard. */
 async function known(here: Awaited<ReturnType<typeof lab>>, process: Membership, handle: Handle): Promise<void> {
   const held = await here.take(process, [hashedShard(handle)]);
