@@ -107,11 +107,12 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   const { operation, input } = source;
   const list = listOf(source);
   const before = known ?? readListState(undefined, parts.networkNow());
-  const [askedAt, lookedAt] = [clock.now(), parts.networkNow()];
+  const [askedAt, began] = [clock.now(), clock.monotonic()];
   // A list of one's own tells others nothing.
   const sharer = source.isOwn === true ? undefined : member.keyId;
   if (sharer !== undefined) shared.begins(list, sharer, askedAt);
   const answer = await gateway.read(member, { operation, input }, { signal: parts.ending, ...(lane === undefined ? {} : { lane }) });
+  const lookedAt = parts.networkNow() - (clock.monotonic() - began); // the answer may be the first that states the time
   const result = readResult(answer);
   if (result.kind !== "value") return noteUnread(parts, member, source, before, result);
   const { items } = result.value;
