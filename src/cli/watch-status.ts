@@ -123,9 +123,10 @@ export function watchLines({ out, clock }: Pick<Context, "out" | "clock">, show:
   };
   return {
     take(snapshot) {
-      const { at, running, unseen } = snapshot;
+      const { at, running, unseen, unseenHandles = [] } = snapshot;
       const needs = new Map(needsOf(snapshot).needs.map((need) => [need.key, need]));
-      if (unseen !== undefined) for (const [key, need] of known ?? []) if (!needs.has(key)) needs.set(key, need);
+      for (const [key, need] of known ?? [])
+        if (!needs.has(key) && need.handle !== undefined && unseenHandles.includes(need.handle)) needs.set(key, need);
       if (known === undefined) begin(snapshot, needs.size);
       else {
         for (const [key, need] of needs) if (!known.has(key)) change(at, "came", need);
@@ -135,9 +136,9 @@ export function watchLines({ out, clock }: Pick<Context, "out" | "clock">, show:
             { type: "running", at, running: running !== undefined },
             `${out.time(at)}  ${running === undefined ? "the runtime ended" : "a runtime started"}`,
           );
-        if (unseen !== undefined && unseen !== trouble)
-          out.progress({ type: "unanswered", at, message: unseen }, say`${out.time(at)}  a part of the fleet is not seen now: ${unseen}`);
       }
+      if (unseen !== undefined && unseen !== trouble)
+        out.progress({ type: "unanswered", at, message: unseen }, say`${out.time(at)}  a part of the fleet is not seen now: ${unseen}`);
       [known, wasRunning, trouble] = [needs, running !== undefined, unseen];
     },
     failed(message) {

@@ -16,6 +16,7 @@ import type { StopOrder } from "../runtime/orders-meanwhile.ts";
 import type { Caller } from "../store/orders.ts";
 import type { FleetProcess } from "../store/postgres/fleet-view.ts";
 import type { Membership } from "../store/postgres/membership.ts";
+import { isConnectionLost } from "../store/postgres/server-errors.ts";
 import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
@@ -53,14 +54,13 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     return {
       ...view,
       handles: async () => (await fleet.membership?.handlesOf(view)) ?? new Map(),
-      async hello(processes) {
-        const { membership } = fleet;
-        if (membership === undefined) return new Map();
-        return askProcesses(
-          membership,
-          processes.filter(({ number }) => number !== membership.number),
-        );
-      },
+      hello: async (processes) =>
+        fleet.membership === undefined
+          ? new Map()
+          : greet(
+              fleet.membership,
+              processes.filter(({ number }) => number !== fleet.membership?.number),
+            ),
     };
   };
   const parts = async (): Promise<readonly GuardianPart[]> => {
@@ -105,7 +105,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
 export function guardianOfProcesses(membership: Membership, clock: Clock, caller: Caller): Guardian {
   const seen = async (): Promise<Seen> => {
     const view = await membership.look();
-    return { ...view, handles: () => membership.handlesOf(view), hello: (processes) => askProcesses(membership, processes) };
+    return { ...view, handles: () => membership.handlesOf(view), hello: (processes) => greet(membership, processes) };
   };
   const parts = async (): Promise<readonly GuardianPart[]> => othersOf(membership, (await membership.look()).processes, caller);
   return movingGuardian({
@@ -122,6 +122,20 @@ export function guardianOfProcesses(membership: Membership, clock: Clock, caller
       return undefined;
     },
   });
+}
+
+/** Asks processes if they work. Without those that have ended by then; without any if the server cannot be asked, which the others tell. */
+async function greet(membership: Membership, processes: readonly FleetProcess[]): ReturnType<Seen["hello"]> {
+  if (processes.length === 0) return new Map();
+  try {
+    const heard = await askProcesses(membership, processes);
+    if ([...heard.values()].every(({ answers }) => answers)) return heard;
+    const living = new Set((await membership.look()).processes.map(({ number }) => number));
+    return new Map([...heard].filter(([number]) => living.has(number)));
+  } catch (error) {
+    if (isConnectionLost(error)) return new Map();
+    throw error;
+  }
 }
 
 /** Stores the stop, or ends a stored one, for whoever takes the specialists later. Returns the error if the server cannot be asked. */

@@ -1,5 +1,4 @@
 /** The status of a fleet: that of each process, joined, with what each process has and whether it answers. */
-import { defined } from "../core/defined.ts";
 import { isRetinueError, messageOf, Retryable, type RetinueError } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import { SECOND } from "../core/units.ts";
@@ -20,7 +19,7 @@ export interface Seen {
   readonly free: readonly number[];
   /** The specialists that each has, by its number, also where it does not answer; those of free shards at `NO_PROCESS`. */
   readonly handles: () => Promise<ReadonlyMap<number, readonly Handle[]>>;
-  /** Asks processes if they work: those that have nothing to show. */
+  /** Asks processes if they work: those that have nothing to show. Without those that have ended meanwhile. */
   readonly hello: (processes: readonly FleetProcess[]) => Promise<ReadonlyMap<number, Pick<Heard, "answers">>>;
 }
 
@@ -48,7 +47,8 @@ export async function statusOfFleet(
   );
   for (const { number, name } of idle)
     if (heard.get(number)?.answers === false) silent.set(name, `${name} has not answered within ${HELLO_MS / SECOND} s`);
-  if (answered.length === 0 && silent.size === 0) throw whyNobody();
+  const isAnybodyHere = [...heard.values()].some(({ answers }) => answers);
+  if (answered.length === 0 && (silent.size === 0 || isAnybodyHere)) throw whyNobody();
   if (answered.length === 0)
     throw new Retryable("process_silent", `no process answers: ${[...silent].map(sentence).join("; ")}`, {
       hint: "retinue fleet shows the processes",
@@ -70,7 +70,10 @@ export async function statusOfFleet(
       ...(message === undefined ? {} : { silent: { message: sentence([name, message]), handles: missing } }),
     };
   });
-  return { ...joined, processes: shown, ...defined({ unseen: unseenIn(shown, unshownOf(NO_PROCESS)) }) };
+  const homeless = unshownOf(NO_PROCESS);
+  const unseen = unseenIn(shown, homeless);
+  if (unseen === undefined) return { ...joined, processes: shown };
+  return { ...joined, processes: shown, unseen, unseenHandles: [...shown.flatMap((one) => one.silent?.handles ?? []), ...homeless] };
 }
 
 /** True for the answer of a part that has gone to another process, or of a process that has none. */

@@ -113,6 +113,8 @@ export interface Snapshot extends AllFailing {
   readonly processes?: readonly ProcessShown[];
   /** The processes that did not answer, with their specialists, of which nothing is shown. */
   readonly unseen?: string;
+  /** The specialists that `unseen` is about. */
+  readonly unseenHandles?: readonly string[];
   /** Set if the running process can no longer write its store: it sends nothing until it is restarted or, of a fleet, the server is back. */
   readonly storeLost?: { readonly message: string; readonly hint?: string };
   readonly halts: readonly HaltShown[];
@@ -310,7 +312,7 @@ export async function showSpecialists(
   const handles = only === undefined ? new Set([...overview.keys(), ...running.keys()]) : [only];
   return [...handles].toSorted().map((one) => {
     const member = running.get(one);
-    const known = { rows: overview.get(one) ?? UNKNOWN, usage: usage.get(one), member, kept: keptOut?.get(one), now };
+    const known = { rows: overview.get(one) ?? UNKNOWN, usage: usage.get(one), member, keptOut: keptOut?.get(one), now };
     const shown = showOne(one, known);
     return running.has(one) && store.awaitsPast(one) ? { ...shown, awaitsPast: PAST_READ } : shown;
   });
@@ -342,11 +344,11 @@ interface Known {
   readonly rows: SpecialistOverview;
   readonly usage: Usage | undefined;
   readonly member: Member | undefined;
-  readonly kept?: KeyTrouble | undefined;
+  readonly keptOut?: KeyTrouble | undefined;
   readonly now: number;
 }
 
-function showOne(handle: string, { rows, usage, member, kept, now }: Known): SpecialistShown {
+function showOne(handle: string, { rows, usage, member, keptOut, now }: Known): SpecialistShown {
   const { row, counts, awaiting } = rows;
   const use = usage?.quota;
   const waits = [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait }));
@@ -369,7 +371,7 @@ function showOne(handle: string, { rows, usage, member, kept, now }: Known): Spe
     waits,
     ...(typeof member?.handling === "object" ? { failing: member.handling } : {}),
     held: showHeld(rows.held, waits, now),
-    parked: parkedShown(row, member, kept),
+    parked: parkedShown(row, member, keptOut),
     sources: rows.sources.map(({ name, dueAt, cursor }) => {
       const list = readListState(cursor, now);
       return { name, dueAt, gaps: list.gaps, readFailure: reportedReadFailure(list) };

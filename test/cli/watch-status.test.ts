@@ -34,9 +34,10 @@ test("on a pipe the matters of a process that does not answer have not ended, an
   const stream = { write: (text: string) => void (written += text) };
   const out = createOutput({ json: true, colour: false, stdout: stream, stderr: stream, cwd: "/" });
   const watching = watchLines({ out, clock: virtualClock() }, () => undefined);
-  const look = (scopes: readonly string[], unseen?: string): void => {
+  const look = (scopes: readonly string[], unseen?: string, unseenHandles: readonly string[] = ["quill"]): void => {
     const unkept = scopes.map((scope) => ({ scope, reason: "a look first", since: 1 }));
-    watching.take({ ...statusOfLost({ at: 1, running: undefined, unkept }), ...(unseen === undefined ? {} : { unseen }) });
+    const status = statusOfLost({ at: 1, running: undefined, unkept });
+    watching.take(unseen === undefined ? status : { ...status, unseen, unseenHandles });
   };
   const changes = (): readonly unknown[] => {
     watching.close(); // what waits is written
@@ -44,15 +45,17 @@ test("on a pipe the matters of a process that does not answer have not ended, an
     written = "";
     return lines.map((line) => JSON.parse(line)).map(({ type, change, message }) => change ?? message ?? type);
   };
+  const silent = "host:2 does not answer";
+  look(["scout", "quill", "scribe"], silent);
+  expect(changes()).toEqual(["watching", silent]);
+  look(["scout"], silent);
+  expect(changes()).toEqual(["ended"]); // of scribe
+  look(["scout"], "host:2 and host:3 do not answer");
+  expect(changes()).toEqual(["host:2 and host:3 do not answer"]);
+  look(["scout"], silent, []);
+  expect(changes()).toEqual(["ended", silent]);
   look(["scout", "quill"]);
-  expect(changes()).toEqual(["watching"]);
-  look(["scout"], "host:2 does not answer");
-  look(["scout"], "host:2 does not answer");
-  expect(changes()).toEqual(["host:2 does not answer"]);
-  look(["scout", "quill"]);
-  expect(changes()).toEqual([]);
-  look(["scout"]);
-  expect(changes()).toEqual(["ended"]);
+  expect(changes()).toEqual(["came"]);
 });
 
 test("on a terminal it is drawn in place, also after a resize, and the terminal is given back", async () => {

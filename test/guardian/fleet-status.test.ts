@@ -62,6 +62,7 @@ test("a process that does not answer is named once, with its specialists", async
   const parts = [await partOf("web:1", "a", "b"), silentPart("web:2")];
   const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2)], free: [], handles, hello }));
   expect(status.unseen).toBe("web:2 has not answered within 10 s; it has 2 specialists: c, d");
+  expect(status.unseenHandles).toEqual(["c", "d"]);
   expect(status.processes?.[1]).toMatchObject({ specialists: 2, silent: { handles: ["c", "d"] } });
   await expect(
     statusOfFleet([silentPart("web:2")], async () => ({ processes: [process(2)], free: [], handles, hello })),
@@ -76,6 +77,14 @@ test("a process that has nothing and does not answer is named too", async () => 
   const status = await statusOfFleet(parts, async () => ({ processes: [process(1), ...idle], free: [], handles, hello }));
   expect(status.unseen).toBe("web:4 has not answered within 1 s; it has no specialist");
   expect(status.processes?.map(({ silent }) => silent?.handles)).toEqual([undefined, undefined, []]);
+  const nobody = new Retryable("nobody_at_work", "nobody has a store");
+  await expect(
+    statusOfFleet(
+      [],
+      async () => ({ processes: idle, free: [], handles, hello }),
+      () => nobody,
+    ),
+  ).rejects.toBe(nobody); // one of them answers
 });
 
 test("specialists of shards that no process has are named", async () => {
@@ -86,5 +95,6 @@ test("specialists of shards that no process has are named", async () => {
     handles: here,
     hello,
   }));
+  expect(status.unseenHandles).toEqual(["lost", "found"]);
   expect(status.unseen).toBe("no process has 2 specialists: lost, found, so nothing is done for them; retinue fleet shows the processes");
 });
