@@ -17,7 +17,7 @@ export interface LaneWait {
   readonly message: string;
 }
 
-/** The reason for an unusable key: missing, unreadable, or refused by the network. */
+/** The reason for which nothing is sent with a key: it is missing, unreadable, refused by the network, or shared with another specialist. */
 export interface KeyTrouble {
   readonly code: AnyCode;
   readonly message: string;

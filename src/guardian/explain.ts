@@ -46,6 +46,7 @@ export async function explain(asking: Asking, id: string): Promise<Explanation> 
   if (events.length > 0) return explainEvents(events);
   // A specialist that has sent nothing yet has no row.
   if (
+    asking.parts?.keptOut?.().has(asHandle(id)) === true ||
     (await asking.store.reads.handles()).includes(asHandle(id)) ||
     (asking.parts !== undefined && (await asking.memberOf(id)) !== undefined)
   )
@@ -314,7 +315,8 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
   const { store, clock, parts, memberOf } = asking;
   // Where nothing runs, its rows say more than its definition: a member that never ran has no trouble.
   const member = parts === undefined ? undefined : await memberOf(handle);
-  const [shown] = await showSpecialists(store, clock, { handle, ...(member === undefined ? {} : { members: [member] }) });
+  const keptOut = parts?.keptOut?.();
+  const [shown] = await showSpecialists(store, clock, { handle, keptOut, ...(member === undefined ? {} : { members: [member] }) });
   if (shown === undefined) throw new Refused("nothing_found", `there is no specialist "${handle}"`);
   const parked = shown.parked === undefined ? [] : [reasonOfPark(shown.parked)];
   const told =
@@ -328,7 +330,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     since,
   }));
   const { failing } = await showFailing(store, asHandle(handle));
-  const absent = member === undefined ? [notRunning(parts, handle)] : [];
+  const absent = member === undefined && keptOut?.has(asHandle(handle)) !== true ? [notRunning(parts, handle)] : [];
   const lost = parts?.storeLost();
   const own: readonly Reason[] = [
     ...(lost === undefined ? [] : [reasonOfLoss(lost)]),

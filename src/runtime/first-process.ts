@@ -6,7 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import { MINUTE } from "../core/units.ts";
 import { Heard } from "../store/postgres/ownership.ts";
 
-/** The silence of the server, for each process before this one, after which they count as gone with it. */
+/** Each process tells people so much later than the one before it. */
 const GONE_MS = MINUTE;
 
 export interface Teller {
@@ -25,8 +25,8 @@ export class FirstProcess {
   readonly #heard: Heard;
   readonly #currentMs: number;
   #isFirst = false;
-  /** The number of processes before this one. */
-  #before = Infinity;
+  /** Its place in the order in which processes tell people while the server does not answer; 0 is the first's. */
+  #turn = Infinity;
   #term = 0;
 
   /** `currentMs`: the longest silence of the server after which nobody else has the shards of this process. */
@@ -49,18 +49,18 @@ export class FirstProcess {
     const isFirst = firstOf(processes) === number;
     if (isFirst && !this.#isFirst) this.#term++;
     this.#isFirst = isFirst;
-    const working = processes.filter((one) => !one.draining || one.number === number);
-    const place = working.findIndex((one) => one.number === number);
-    this.#before = isFirst ? 0 : place < 0 ? Infinity : Math.max(1, place);
+    const working = processes.filter((one) => !one.draining || one.number === number).map((one) => one.number);
+    const first = firstOf(processes) ?? number;
+    this.#turn = [...new Set([first, ...working])].indexOf(number);
   }
 
   /**
-   * The term in which this process tells people, a new one after each in which another may have; undefined while another does. `cannotAsk`
-   * says that the server does not answer: the one that was the first then tells people of that, and each of the others in turn, since those
-   * before it may have ended with the server.
+   * The term in which this process tells people, a new one after each in which another may have; undefined while another does. `troubleMs` is
+   * the time for which the server could not be used: the one that was the first tells people of that, and then each of the others in turn,
+   * since those before it may have ended with the server.
    */
-  term(cannotAsk: boolean): number | undefined {
-    const isToTell = cannotAsk ? this.#heard.ageMs >= this.#before * GONE_MS : this.#isFirst && !this.#isStale;
+  term(troubleMs: number | undefined): number | undefined {
+    const isToTell = troubleMs === undefined ? this.#isFirst && !this.#isStale : this.#turn >= 0 && troubleMs >= this.#turn * GONE_MS;
     return isToTell ? this.#term : undefined;
   }
 

@@ -103,6 +103,11 @@ export class FleetLog {
     return this.#trouble?.message;
   }
 
+  /** The time for which it could not be used. */
+  get troubleMs(): number | undefined {
+    return this.#trouble && this.#clock.monotonic() - this.#trouble.since;
+  }
+
   /** The log of one store: a warning or an error that another store has just logged is left out. */
   ofStore(): Logger {
     const store = {};

@@ -139,7 +139,7 @@ export class Fleet {
 
   /** The term in which this process tells people what waits for them; undefined while another does. */
   get tellingTerm(): number | undefined {
-    return this.#isDraining && this.trouble === undefined ? undefined : this.#first.term(this.trouble !== undefined);
+    return this.#isDraining && this.trouble === undefined ? undefined : this.#first.term(this.#log.troubleMs);
   }
 
   /** Takes what is free. Throws if the server cannot be used; later it is tried again. */
@@ -255,7 +255,8 @@ export class Fleet {
 
   async #lookAndTell(): Promise<Recovered | undefined> {
     const recovered = await this.#look();
-    this.#log.looked(this.#losses.reasonFor({ lacksStore: this.parts.length === 0 && !this.#isDraining }), this.parts.length === 0);
+    if (this.parts.length > 0 || this.#isDraining) this.#losses.suffices();
+    this.#log.looked(this.#losses.reason, this.parts.length === 0);
     if (this.#ending.size === 0) this.#log.specialists(this.parts.map(({ runtime }) => runtime));
     return recovered;
   }
@@ -269,9 +270,8 @@ export class Fleet {
     this.#settling.note(processes);
     this.#log.members(processes, membership.number);
     this.#log.clocksApart(this.#with.time.aheadMs);
-    const { own } = this;
-    if (own === undefined) this.#isSessionLost = true; // it ended before anybody heard of it
-    if (this.#isDraining && own?.draining === false) await membership.drains(); // it has joined anew since
+    if (this.own === undefined) this.#isSessionLost = true; // it ended before anybody heard of it
+    if (this.#isDraining && this.own?.draining === false) await membership.drains(); // it has joined anew since
     for (const { silent } of this.#parts) hearSilent(membership, processes, silent);
     const now = this.#with.options.clock.monotonic();
     const takers = this.#takers.among(processes, free.length, membership.number, now);
@@ -349,9 +349,9 @@ export class Fleet {
         process: membership.number,
         specialists: specialists().filter(({ handle }) => held.has(handle) && this.sharedKeys.mayRun(handle)),
         log: this.#log.ofStore(),
-        keptOut: () => this.sharedKeys.apart,
+        keptOut: () => this.sharedKeys.keptOut,
         onKeyReplaced: () => {
-          this.sharedKeys.isDue = true;
+          this.sharedKeys.keyReplaced();
           this.#wake.abort();
         },
       });

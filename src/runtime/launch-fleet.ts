@@ -99,7 +99,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     },
     onPart: ({ store }) => bindToNetwork(store, use),
   });
-  const patiently = patient(options, address);
+  const patiently = patient(options, { address, isStopping: () => runtime.phase === "stopping" });
   const news = createFleetNews({ fleet, shared: sharedLists, log, now: () => clock.now() });
   const runtime = new FleetRuntime({
     fleet,
@@ -137,7 +137,7 @@ const FAILOVER_TIMEOUTS = 3;
  */
 function patient(
   { clock, log }: Pick<LaunchOptions, "clock" | "log">,
-  { sessionTimeoutMs }: PostgresAddress,
+  { address: { sessionTimeoutMs }, isStopping }: { readonly address: PostgresAddress; readonly isStopping: () => boolean },
 ): <Result>(start: () => Promise<Result>) => Promise<Result> {
   const patienceMs = FAILOVER_TIMEOUTS * sessionTimes(sessionTimeoutMs).timeoutMs;
   const until = clock.monotonic() + patienceMs;
@@ -152,6 +152,7 @@ function patient(
         if (!told.has(error.code)) log.warn(`${error.message}: it is tried again for ${showDuration(patienceMs)}${why}`);
         told.add(error.code);
         await sleep(clock, SECOND);
+        if (isStopping()) throw error;
       }
     }
   };

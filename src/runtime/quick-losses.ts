@@ -56,12 +56,13 @@ export class QuickLosses {
     return this.#clock.monotonic() >= this.#until;
   }
 
-  /**
-   * The reason of the last loss, until a store has lived for long enough since; for a process that lacks a store also that of the last that it
-   * could not open.
-   */
-  reasonFor({ lacksStore }: { readonly lacksStore: boolean }): Fatal | undefined {
-    const lately = this.#clock.monotonic() < this.#until + USABLE_AFTER_MS ? this.#reason : undefined;
-    return lately ?? (lacksStore ? this.#notOpened : undefined);
+  /** The process has a store, or needs none: one that it could not open is no reason for anything now. */
+  suffices(): void {
+    this.#notOpened = undefined;
+  }
+
+  /** The reason of the last loss, until a store has lived for long enough since; else that of the last store that could not be opened. */
+  get reason(): Fatal | undefined {
+    return (this.#clock.monotonic() < this.#until + USABLE_AFTER_MS ? this.#reason : undefined) ?? this.#notOpened;
   }
 }

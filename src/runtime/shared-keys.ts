@@ -1,6 +1,7 @@
 /** Specialists of a process that share a key: together in one shard, or not at work, because their key's quota would be counted twice. */
 import type { Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
+import { KEY_CHECK_MS } from "../gateway/keys.ts";
 import type { KeyTrouble } from "../gateway/member.ts";
 import { remedyFor } from "../limits/wait-rules.ts";
 import type { HeldStore } from "../store/postgres/postgres-store.ts";
@@ -22,12 +23,12 @@ export interface SharedKeysOptions {
 
 export class SharedKeys {
   readonly #options: SharedKeysOptions;
-  #apart: ReadonlyMap<Handle, KeyTrouble> = new Map();
+  #keptOut: ReadonlyMap<Handle, KeyTrouble> = new Map();
   /** The groups as they were placed last, and by what session. */
   #placed = "";
   #by: unknown;
-  /** True if a key took the place of another since they were placed, or the last try failed. */
-  isDue = false;
+  #isDue = false;
+  #lookedAt = 0;
   #shards: ReadonlyMap<Handle, number> = new Map();
 
   constructor(options: SharedKeysOptions) {
@@ -35,18 +36,28 @@ export class SharedKeys {
   }
 
   /** Those that do not run, because each shares its key with a specialist elsewhere. */
-  get apart(): ReadonlyMap<Handle, KeyTrouble> {
-    return this.#apart;
+  get keptOut(): ReadonlyMap<Handle, KeyTrouble> {
+    return this.#keptOut;
+  }
+
+  /** A key took the place of another. */
+  keyReplaced(): void {
+    this.#isDue = true;
+  }
+
+  /** True if they are to be placed: the last try failed, a key was replaced, or it is time to read the keys of those that are kept out. */
+  get isDue(): boolean {
+    return this.#isDue || (this.#keptOut.size > 0 && Math.abs(this.#options.now() - this.#lookedAt) >= KEY_CHECK_MS);
   }
 
   /** False for one that shares its key with a specialist elsewhere. */
   mayRun(handle: Handle): boolean {
-    return !this.#apart.has(handle);
+    return !this.#keptOut.has(handle);
   }
 
   /** True if a specialist works there that must not: the store has to be opened again without it. */
   isMixed({ has, runtime }: Worked): boolean {
-    return [...this.#apart.keys()].some((handle) => has(handle) && runtime.member(handle) !== undefined);
+    return [...this.#keptOut.keys()].some((handle) => has(handle) && runtime.member(handle) !== undefined);
   }
 
   /**
@@ -54,11 +65,12 @@ export class SharedKeys {
    * the groups are those of the last call.
    */
   async place(membership: Pick<Membership, "place">, open: readonly Pick<HeldStore, "place">[]): Promise<readonly Handle[]> {
-    this.isDue = false;
+    this.#isDue = false;
+    this.#lookedAt = this.#options.now();
     try {
       return await this.#place(membership, open);
     } catch (error) {
-      this.isDue = true;
+      this.#isDue = true;
       throw error;
     }
   }
@@ -70,14 +82,14 @@ export class SharedKeys {
     const { apart, shards } = await membership.place(groups);
     this.#shards = shards;
     for (const one of open) this.applyTo(one);
-    const freed = [...this.#apart.keys()].filter((handle) => !apart.includes(handle));
-    this.#apart = new Map(apart.map((handle) => [handle, this.#apart.get(handle) ?? this.#told(handle)]));
+    const freed = [...this.#keptOut.keys()].filter((handle) => !apart.includes(handle));
+    this.#keptOut = new Map(apart.map((handle) => [handle, this.#keptOut.get(handle) ?? this.#keepOut(handle)]));
     this.#placed = placing;
     this.#by = membership;
     return freed;
   }
 
-  #told(handle: Handle): KeyTrouble {
+  #keepOut(handle: Handle): KeyTrouble {
     const { log, now } = this.#options;
     log.error(SHARED, { handle, hint: remedyFor("key_shared", { handle, id: handle, name: handle }) });
     return { code: "key_shared", message: SHARED, since: now() };

@@ -64,6 +64,8 @@ interface Waiting {
   readonly alert: JsonObject;
   /** Targets that have not taken it, by their identity. */
   readonly targets: Map<string, Tries>;
+  /** It is of a process without a term, while no store answered: it is in memory only, and nobody else delivers it. */
+  readonly isOutOfTurn: boolean;
 }
 
 /** Starts to look. Reads the stored state first. */
@@ -163,11 +165,12 @@ class AlertKeeper implements Alerts {
     } catch (error) {
       log.warn("what waits for you could not be read, so no alert is sent", { message: messageOf(error) });
     }
-    if (tells) this.#deliver();
+    const mayLeave = this.#waiting.filter(({ isOutOfTurn }) => tells || isOutOfTurn);
+    this.#deliver(mayLeave);
     const ended = clock.monotonic();
     this.#notBefore = ended + (ended - began) / LOOKING_SHARE;
     const now = clock.now();
-    const due = this.#waiting.flatMap(({ targets }) =>
+    const due = mayLeave.flatMap(({ targets }) =>
       [...targets].flatMap(([name, { nextAt }]) => (this.#sending.has(name) ? [] : leftMs(nextAt, now))),
     );
     this.#lookIn(Math.max(SECOND, Math.min(LOOK_MS, ...due)));
@@ -185,7 +188,7 @@ class AlertKeeper implements Alerts {
         return true; // nobody can have told of a lost store; the state is read once it is back
       }
     this.#term = now;
-    if (now === undefined) this.#known.clear(); // it was told without a term, and others tell of what comes next
+    if (now === undefined) this.#noteGone(new Set()); // another tells people of what there is now
     return now !== undefined;
   }
 
@@ -196,14 +199,7 @@ class AlertKeeper implements Alerts {
     const present = mattersOf(status);
     const { matters, counts } = present;
     const keys = new Set(matters.map(({ key }) => key));
-    let isChanged = false;
-    for (const [key, goneAt] of this.#known) {
-      if (keys.has(key) === (goneAt === undefined)) {
-        if (goneAt === undefined || elapsedMs(goneAt, now) < FORGET_MS) continue;
-        this.#known.delete(key);
-      } else this.#known.set(key, keys.has(key) ? undefined : now);
-      isChanged = true;
-    }
+    let isChanged = this.#noteGone(keys);
     const fresh = newMatters(present, { isKnown: (key) => this.#known.has(key), counts: this.#counts }, now);
     const isUrgent = fresh.some(({ kind }) => kind === "store_lost");
     const isTooSoon = !isUrgent && elapsedMs(this.#lastAlertAt, now) < APART_MS;
@@ -216,7 +212,8 @@ class AlertKeeper implements Alerts {
     if (fresh.length > 0 && !isTooSoon) {
       this.#lastAlertAt = now;
       const targets = new Map([...this.#targets.keys()].map((name) => [name, { failures: 0, nextAt: now }]));
-      this.#waiting.push({ alert: asJson(alertOf(fresh, { id: newId(), at: now, link })), targets });
+      const isOutOfTurn = this.#term === undefined;
+      this.#waiting.push({ alert: asJson(alertOf(fresh, { id: newId(), at: now, link })), targets, isOutOfTurn });
       isChanged = true;
     }
     const gone = [...this.#known].filter(([, goneAt]) => goneAt !== undefined);
@@ -225,10 +222,24 @@ class AlertKeeper implements Alerts {
     if (isChanged) this.#save();
   }
 
-  /** Begins what is due, one alert at a time for each target, and awaits none. */
-  #deliver(): void {
+  /** Notes which of the known matters are gone, and since when. Returns true if any of it is news. */
+  #noteGone(present: ReadonlySet<string>): boolean {
     const now = this.#options.clock.now();
-    for (const waiting of this.#waiting.slice()) {
+    let isChanged = false;
+    for (const [key, goneAt] of this.#known) {
+      if (present.has(key) === (goneAt === undefined)) {
+        if (goneAt === undefined || elapsedMs(goneAt, now) < FORGET_MS) continue;
+        this.#known.delete(key);
+      } else this.#known.set(key, present.has(key) ? undefined : now);
+      isChanged = true;
+    }
+    return isChanged;
+  }
+
+  /** Begins what is due, one alert at a time for each target, and awaits none. */
+  #deliver(all: readonly Waiting[]): void {
+    const now = this.#options.clock.now();
+    for (const waiting of all) {
       if ([...waiting.targets.values()].every(({ failures }) => failures >= MAX_TRIES))
         this.#giveUp(waiting, `none of ${MAX_TRIES} tries delivered it`);
       for (const [name, { nextAt }] of waiting.targets) {
@@ -274,9 +285,10 @@ class AlertKeeper implements Alerts {
   #save(): void {
     const { store, clock, scrubber, log, term = () => ALONE } = this.#options;
     if (this.#term === undefined || term() !== this.#term) return;
+    const stored = this.#waiting.filter(({ isOutOfTurn }) => !isOutOfTurn);
     const state = {
       known: Object.fromEntries([...this.#known].map(([key, goneAt]) => [key, goneAt ?? null])),
-      waiting: this.#waiting.map(({ alert, targets }) => ({ alert, targets: Object.fromEntries(targets) })),
+      waiting: stored.map(({ alert, targets }) => ({ alert, targets: Object.fromEntries(targets) })),
       counts: [...this.#counts].map(([kind, { total, unlisted }]) => [kind, total, unlisted]),
       lastAlertAt: this.#lastAlertAt,
     };
@@ -293,6 +305,7 @@ class AlertKeeper implements Alerts {
     this.#counts = countsOf(counts);
     this.#known.clear();
     const before = this.#waiting.splice(0);
+    this.#waiting.push(...before.filter(({ isOutOfTurn }) => isOutOfTurn));
     if (isObject(known))
       for (const [key, goneAt] of Object.entries(known)) this.#known.set(key, typeof goneAt === "number" ? goneAt : undefined);
     for (const one of Array.isArray(waiting) ? waiting : []) {
@@ -305,7 +318,7 @@ class AlertKeeper implements Alerts {
       const id = one["alert"]["id"];
       // One that is being sent is not begun again.
       const same = before.find(({ alert }) => alert["id"] === id);
-      if (targets.size > 0) this.#waiting.push(same ?? { alert: one["alert"], targets });
+      if (targets.size > 0) this.#waiting.push(same ?? { alert: one["alert"], targets, isOutOfTurn: false });
     }
   }
 }

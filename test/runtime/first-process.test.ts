@@ -17,36 +17,34 @@ test("one that was stopped for long is silent until it has asked, and then begin
   const look = async (processes: readonly ReturnType<typeof process>[]): Promise<number | undefined> => {
     await first.hears(async () => undefined);
     first.saw(processes, 1);
-    return first.term(false);
+    return first.term(undefined);
   };
-  expect(first.term(false)).toBeUndefined();
+  expect(first.term(undefined)).toBeUndefined();
   const term = await look([process(1, [1]), process(2, [2])]);
   expect(term).toBeDefined();
   await clock.advance(11_000);
   expect(await look([process(1, [1]), process(2, [2])])).toBe(term);
   await clock.advance(13_000);
-  expect([first.term(false), first.term(true)]).toEqual([undefined, term]);
+  expect([first.term(undefined), first.term(0)]).toEqual([undefined, term]);
   expect(await look([process(1, [1]), process(2, [2])])).toBe((term ?? 0) + 1);
   expect(await look([process(1, []), process(2, [2])])).toBeUndefined();
   expect(await look([process(1, [1]), process(2, [2])])).toBe((term ?? 0) + 2);
 });
 
-test("without the server each process tells people in turn, as those before it may have ended with the server", async () => {
+test("while the server cannot be used each process tells people in turn, as those before it may have ended with the server", async () => {
   const clock = virtualClock();
-  const all = [process(1, [1]), process(2, [], true), process(3, [2]), process(4, [3])];
-  const [first, second, third, stranger] = [1, 3, 4, 9].map((number) => ({ number, says: new FirstProcess(clock, 12_000) }));
-  const tellers = [first, second, third, stranger].filter((one) => one !== undefined);
-  for (const { says, number } of tellers) await says.hears(async () => says.saw(all, number));
-  const telling = (cannotAsk: boolean) => tellers.filter(({ says }) => says.term(cannotAsk) !== undefined).map(({ number }) => number);
-  expect([telling(false), telling(true)]).toEqual([[1], [1]]);
-  await clock.advance(59_000);
-  expect(telling(true)).toEqual([1]);
-  await clock.advance(1_000);
-  expect([telling(false), telling(true)]).toEqual([[], [1, 3]]);
-  await clock.advance(60_000);
-  expect(telling(true)).toEqual([1, 3, 4]);
-  for (const { says, number } of tellers) await says.hears(async () => says.saw(all, number));
-  expect([telling(false), telling(true)]).toEqual([[1], [1]]);
+  const all = [process(1, []), process(2, [], true), process(3, []), process(4, [3]), process(5, [4])];
+  const tellers = [1, 3, 4, 5, 9].map((number) => ({ number, says: new FirstProcess(clock, 12_000) }));
+  const look = () => Promise.all(tellers.map(({ says, number }) => says.hears(async () => says.saw(all, number))));
+  const telling = (troubleMs: number | undefined) =>
+    tellers.filter(({ says }) => says.term(troubleMs) !== undefined).map(({ number }) => number);
+  await look();
+  expect(telling(undefined)).toEqual([4]);
+  expect([0, 59_000, 60_000, 120_000, 180_000].map(telling)).toEqual([[4], [4], [1, 4], [1, 3, 4], [1, 3, 4, 5]]);
+  await clock.advance(3_600_000); // they slept
+  expect([telling(undefined), telling(0)]).toEqual([[], [4]]);
+  await look();
+  expect(telling(undefined)).toEqual([4]);
 });
 
 test("a question that fails is no answer", async () => {
@@ -56,5 +54,5 @@ test("a question that fails is no answer", async () => {
   first.saw([process(1, [1])], 1);
   await clock.advance(13_000);
   await expect(first.hears(() => Promise.reject(new Error("no answer")))).rejects.toThrow("no answer");
-  expect(first.term(false)).toBeUndefined();
+  expect(first.term(undefined)).toBeUndefined();
 });

@@ -1,10 +1,13 @@
 /** The runtimes of a process as one: any process takes any delivery, and specialists with one key are together. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { signDelivery } from "../../src/webhooks/receiver/sign.ts";
 import { inProcess } from "../harness/cli.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+import { folder } from "../harness/process.ts";
 import { envelope, post, SECRET } from "../harness/webhook-network.ts";
 
 let server: PostgresServer;
@@ -73,24 +76,37 @@ test("specialists that share a key are at one process, whose shards are those of
   expect((await one.ended).code).toBe(0);
 });
 
-test("a specialist that comes to share its key with one of another shard is shown as what a person has to mend", async (context) => {
+test("a specialist that comes to share its key with one of another shard is shown as what a person has to mend, and works again once it is", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 2 });
   const first = lab.run();
   await lab.answered(await lab.news("each has sent"), 30_000);
-  first.kill("SIGTERM");
-  expect((await first.ended).code).toBe(0);
-  const second = lab.run({ env: { RETINUE_KEY_S1: lab.keys["RETINUE_KEY_S0"] } });
-  await second.saying(({ type }) => type === "started");
+  await lab.ask("halt", "s1", "--reason", "it leaves an answer open");
+  const open = await lab.news("s1 leaves its answer open");
   const shown = async () => {
     const { specialists } = JSON.parse((await lab.ask("status", "--json")).stdout);
-    return specialists?.find((one: { handle: string }) => one.handle === "s1")?.parked;
+    return specialists?.find((one: { handle: string }) => one.handle === "s1");
   };
-  await expect.poll(shown, { timeout: 10_000 }).toMatchObject({ code: "key_shared", message: expect.stringContaining("shares its key") });
+  await expect.poll(shown, { timeout: 20_000 }).toMatchObject({ open: { ready: 1 } });
+  first.kill("SIGTERM");
+  expect((await first.ended).code).toBe(0);
+  const root = folder(context);
+  const { RETINUE_KEY_S0: shared = "", RETINUE_KEY_S1: own = "" } = lab.keys;
+  writeFileSync(join(root, ".env"), `RETINUE_KEY_S1=${shared}\n`);
+  const second = lab.run({ root, env: { RETINUE_KEY_S1: undefined } });
+  await second.saying(({ type }) => type === "started");
+  await expect.poll(shown, { timeout: 20_000 }).toMatchObject({
+    parked: { code: "key_shared", message: expect.stringContaining("shares its key") },
+  });
   expect((await lab.ask("status")).stdout).toMatch(/s1.*shares its key/);
   const why = JSON.parse((await lab.ask("why", "s1", "--json")).stdout);
-  expect(why).toMatchObject({ reasons: [{ rule: "key_shared" }], hint: expect.stringContaining("a key of its own") });
+  expect(why.reasons.map(({ rule }: { rule: string }) => rule)).toEqual(["halted", "key_shared"]);
   expect(second.said.filter((line) => JSON.stringify(line).includes("no longer has a definition"))).toEqual([]);
+  await lab.ask("halt", "s1", "--lift");
+  expect(JSON.parse((await lab.ask("why", "s1", "--json")).stdout)).toMatchObject({ hint: expect.stringContaining("a key of its own") });
+  writeFileSync(join(root, ".env"), `RETINUE_KEY_S1=${own}\n`);
+  await lab.answered(open, 30_000);
+  expect((await shown()).parked).toBeUndefined();
   second.kill("SIGTERM");
   expect((await second.ended).code).toBe(0);
 });

@@ -30,9 +30,9 @@ test("a store that is lost is opened again at once, unless the one before it did
     pauses.push(await pause());
   }
   expect(pauses).toEqual([0, 1, 2, 4, 8, 15, 15]);
-  expect(losses.reasonFor({ lacksStore: false })).toMatchObject({ message: "after 100" });
+  expect(losses.reason).toMatchObject({ message: "after 100" });
   await lose(11 * SECOND);
-  expect([await pause(), losses.reasonFor({ lacksStore: false })]).toEqual([0, undefined]);
+  expect([await pause(), losses.reason]).toEqual([0, undefined]);
 });
 
 test("stores that are lost together are one loss", async () => {
@@ -40,7 +40,7 @@ test("stores that are lost together are one loss", async () => {
   const openedAt = clock.monotonic();
   await clock.advance(100);
   for (let i = 0; i < 4; i++) losses.lost(openedAt, new Fatal("store_lost", "the server ended"));
-  expect([losses.mayOpen, losses.reasonFor({ lacksStore: false })]).toEqual([true, undefined]);
+  expect([losses.mayOpen, losses.reason]).toEqual([true, undefined]);
 });
 
 test("the reason is shown until a store has lived for long enough", async () => {
@@ -48,9 +48,9 @@ test("the reason is shown until a store has lived for long enough", async () => 
   await lose(100);
   await lose(100);
   await clock.advance(10 * SECOND);
-  expect(losses.reasonFor({ lacksStore: false })).toBeDefined();
+  expect(losses.reason).toBeDefined();
   await clock.advance(SECOND);
-  expect(losses.reasonFor({ lacksStore: false })).toBeUndefined();
+  expect(losses.reason).toBeUndefined();
 });
 
 test("a loss is a first one until a store is lost that was opened soon after it, and again later", async () => {
@@ -75,12 +75,12 @@ test("a process without a store that could open none says why, until it opens on
   const { losses } = lab();
   const full = new Error("the local folder cannot be written");
   await expect(losses.noting(Promise.reject(full))).rejects.toBe(full);
-  expect(losses.reasonFor({ lacksStore: true })).toMatchObject({ message: full.message });
+  expect(losses.reason).toMatchObject({ message: full.message });
   expect(await losses.noting(Promise.resolve(undefined))).toBeUndefined(); // others had taken them
-  expect(losses.reasonFor({ lacksStore: true })).toBeDefined();
+  expect(losses.reason).toBeDefined();
   await losses.noting(Promise.resolve("a store"));
-  expect(losses.reasonFor({ lacksStore: true })).toBeUndefined();
+  expect(losses.reason).toBeUndefined();
   await losses.noting(Promise.reject(full)).catch(() => undefined);
-  expect(losses.reasonFor({ lacksStore: false })).toBeUndefined();
-  expect(losses.reasonFor({ lacksStore: true })).toMatchObject({ message: full.message }); // it has lost the other since
+  losses.suffices(); // it has another
+  expect(losses.reason).toBeUndefined();
 });

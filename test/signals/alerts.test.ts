@@ -139,14 +139,40 @@ test("one that tells people only while no server answers tells of each time", as
     statusOfLost({ at: here.clock.now(), running: undefined, storeLost: { message: "no server answers" }, unkept: [] });
   const { sent, open } = alerting(here, { store, status, term: () => (isAway ? 1 : undefined) });
   await open();
-  for (const told of [1, 2]) {
+  const outage = async (): Promise<void> => {
     isAway = true;
     await here.clock.advance(2 * MINUTE);
-    expect(sent.map(keysOf)).toEqual(Array.from({ length: told }, () => ["store_lost"]));
     isAway = false;
     await here.clock.advance(2 * MINUTE);
-  }
-  expect(sent).toHaveLength(2);
+  };
+  await outage();
+  expect(sent.map(keysOf)).toEqual([["store_lost"]]);
+  await outage(); // soon after: the same matter
+  expect(sent).toHaveLength(1);
+  await here.clock.advance(15 * MINUTE);
+  await outage();
+  expect(sent.map(keysOf)).toEqual([["store_lost"], ["store_lost"]]);
+});
+
+test("an alert of one that tells people only while no server answers is tried again when others tell them", async () => {
+  const here = desk();
+  let [isAway, works] = [true, false];
+  const store = { ...here.store, networkState: () => (isAway ? Promise.reject(new Error("no server")) : here.store.networkState()) };
+  const status = async (): Promise<Snapshot> =>
+    statusOfLost({ at: here.clock.now(), running: undefined, storeLost: { message: "no server" }, unkept: [] });
+  const { sent, lines, open } = alerting(here, { store, status, term: () => (isAway ? 1 : undefined) }, async () =>
+    works ? TAKEN : FAILED,
+  );
+  isAway = false;
+  await open();
+  isAway = true;
+  await here.clock.advance(10 * SECOND);
+  expect(sent).toHaveLength(1);
+  isAway = false;
+  works = true;
+  await here.clock.advance(DAY);
+  expect(sent.map(({ alert }) => alert["id"])).toEqual(["a1", "a1"]);
+  expect(lines.filter(({ message }) => message.includes("is tried again"))).toHaveLength(1);
 });
 
 test("matters that come soon after an alert are gathered for a minute", async () => {

@@ -43,7 +43,7 @@ export interface Folding {
 
 export interface FoldParts {
   readonly present: Present;
-  /** Keys whose cells wait for a fold. */
+  /** Keys whose cells are only in memory. */
   readonly countedKeys: () => number;
   /** Writes the quota's cells. */
   readonly flushQuota: () => void;

@@ -1,4 +1,4 @@
-/** Cells of the quota: the windows that a row counts in, and those that are counted in memory and written together at a fold. */
+/** Cells of the quota: the windows that a row counts in, and those that are counted in memory and written together. */
 import type { KeyId } from "../../core/ids.ts";
 import type { CellDelta } from "../../limits/quota.ts";
 import { WINDOW_SHAPES } from "../../limits/window-counts.ts";
