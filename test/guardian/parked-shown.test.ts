@@ -9,15 +9,17 @@ const REFUSED: KeyTrouble = { code: "key_refused", message: "401", since: 7, cir
 const row = { ...NO_ROW, parked: { code: "key_refused" as const, message: "403", at: 3, until: undefined } };
 
 test.for([
-  ["a running member's trouble is more current than its row", row, { keyTrouble: REFUSED }, undefined, { code: "key_refused", since: 7 }],
+  [
+    "a running member's trouble is more current than its row",
+    row,
+    { keyTrouble: REFUSED },
+    undefined,
+    { code: "key_refused", message: "401", since: 7, probeAt: 9 },
+  ],
   ["a running member without trouble has none, whatever its row says", row, { keyTrouble: undefined }, undefined, undefined],
   ["one that is kept out shows why", row, undefined, SHARED, { code: "key_shared", message: "it shares its key", since: 5 }],
   ["one that does not run shows its row", row, undefined, undefined, { code: "key_refused", message: "403", since: 3 }],
   ["one without trouble shows none", NO_ROW, undefined, undefined, undefined],
 ] as const)("%s", ([, known, member, keptOut, shown]) => {
   expect(parkedShown(known, member, keptOut)).toEqual(shown);
-});
-
-test("the next probe of a refused key is shown", () => {
-  expect(parkedShown(NO_ROW, { keyTrouble: REFUSED }, undefined)?.probeAt).toBe(9);
 });
