@@ -3,6 +3,7 @@ import type { NewEvent } from "../contract/event.ts";
 import type { Lane } from "../contract/operations.ts";
 import { cursorOf } from "../client/next-page.ts";
 import { freshItems } from "../client/paging.ts";
+import type { TierLimits } from "../contract/tiers.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
@@ -34,8 +35,8 @@ import type { PollingDependencies } from "./polling-dependencies.ts";
 import { isSchedule, makeDormant } from "./dormant.ts";
 import { idsOf } from "./shared-lists.ts";
 
-/** Further pages read to close a gap; the rest is recorded and shown as a gap. */
-const MAX_GAP_PAGES = 3;
+/** Further pages read to close a gap, one for each so many requests of the tier; the rest is recorded and shown as a gap. */
+const GAP_PAGES = { fewest: 3, most: 20, anHour: 500, aDay: 5_000 } as const;
 /** Consecutive failures to read a gap back, before it is recorded. */
 const MAX_FAILED_PAGES = 5;
 /** Delay after a failed poll, doubled each time: the list may have changed its shape for good. */
@@ -255,8 +256,9 @@ async function readPages(
   const isShort = (cursor.seen ?? []).length === 0 || listed.length < MAY_BE_CUT_OFF;
   const isWhole = (isShort || (source.itemsLeave === true && statesItsEnd(first, before))) && !isCut(first);
   if (next === undefined && isWhole) return whole();
+  const most = gapPages(member.limits);
   const isOwed = (page: number): boolean => reading.gap !== undefined || (before.unreadPage > 0 && page <= before.unreadPage);
-  for (let page = 0; isOwed(page) && next !== undefined && page < MAX_GAP_PAGES; page++) {
+  for (let page = 0; isOwed(page) && next !== undefined && page < most; page++) {
     const answer = await parts.gateway.read(
       member,
       { operation: source.operation, input: { ...source.input, cursor: next } },
@@ -275,6 +277,11 @@ async function readPages(
     if (next === undefined && !isCut(result.value)) return whole(); // the whole list was read: nothing can be missing
   }
   return { reading, failedPage: false, isUnfinished, unreadPage };
+}
+
+function gapPages({ perHour, perDay }: TierLimits): number {
+  const { fewest, most, anHour, aDay } = GAP_PAGES;
+  return Math.max(fewest, Math.min(most, Math.floor(perHour / anHour), Math.floor(perDay / aDay)));
 }
 
 /** True if the network states that no page follows, unless it stated that of a page of this length before: then it may state it of any. */

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { sleep } from "../../src/core/clock.ts";
 import { asHandle } from "../../src/core/ids.ts";
+import type { Tier } from "../../src/contract/tiers.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { readListState, reportedReadFailure, type ListState } from "../../src/polling/list-state.ts";
 import { harness } from "../harness/harness.ts";
 
 /** One specialist that reads the feed of a network that somebody stands in front of. */
-async function reader() {
+async function reader(tier: Tier = "pro") {
   const refuses = { first: false, further: false };
   const beforeAnswer: (() => Promise<void>)[] = [];
   const handled: string[] = [];
@@ -14,7 +15,7 @@ async function reader() {
     specialists: [
       {
         handle: "scout",
-        tier: "pro",
+        tier,
         id: "agt_mine",
         watch: { feed: { from: "start" } },
         on: { "post.created": (post) => void handled.push(post.id) },
@@ -82,4 +83,18 @@ test("a gap begins before a post that came while the answer of the last poll was
   const [gap] = (await feed()).gaps;
   expect(gap?.since).toBeLessThanOrEqual(missedAt);
   expect(gap?.until).toBeGreaterThan(missedAt);
+});
+
+test("a poll reads on for three pages, and for more with a tier of many requests", async () => {
+  const news = 300;
+  const readBy = async (tier: Tier): Promise<{ readonly handled: number; readonly gaps: number }> => {
+    const { clock, handled, post, feed } = await reader(tier);
+    await post(1);
+    await clock.runUntil(() => handled.length === 1, HOUR);
+    await post(news);
+    await clock.advance(HOUR);
+    return { handled: handled.length - 1, gaps: (await feed()).gaps.length };
+  };
+  expect(await readBy("starter")).toEqual({ handled: 80, gaps: 1 });
+  expect(await readBy("pro")).toEqual({ handled: news, gaps: 0 });
 });

@@ -8,7 +8,7 @@ const READER = `
 import { defineSpecialist } from "retinue";
 export default defineSpecialist({
   handle: "scout",
-  tier: "pro",
+  tier: "starter",
   watch: { feed: { from: "start" } },
   on: { "post.created": () => undefined },
 });

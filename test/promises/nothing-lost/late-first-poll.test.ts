@@ -17,7 +17,7 @@ async function reading() {
   const seen: (string | undefined)[] = [];
   const gaps: Announcements["gap"][] = [];
   const { clock, runtime, store, other } = await harness({
-    specialists: [{ handle: "reader", tier: "pro", watch: { feed: true }, on: { "post.created": (post) => seen.push(post.content) } }],
+    specialists: [{ handle: "reader", tier: "starter", watch: { feed: true }, on: { "post.created": (post) => seen.push(post.content) } }],
     link: (plain) => async (request) => (reachable ? plain(request) : { kind: "never-left", reason: "ECONNREFUSED" }),
     start: false,
   });

@@ -19,7 +19,7 @@ async function replacedMeanwhile(count: number) {
     specialists: [
       {
         handle: "reader",
-        tier: "pro",
+        tier: "starter",
         watch: { jobs: { from: "start" } },
         on: { "job.listed": (job) => void seen.push(job.id) },
       },
