@@ -3,6 +3,7 @@ import { isObject, parseJson } from "../../core/json.ts";
 import { INTENTS_OF_RUN } from "../../live/facts.ts";
 import { SECOND } from "../../core/units.ts";
 import { OPEN } from "../sqlite/fold.ts";
+import { sqlState } from "../sqlite/intent-states.ts";
 import type { WriteInFlight } from "../controls.ts";
 import type { Query } from "./in-schema.ts";
 import { OPEN_INTENTS } from "./migrations/0001-tables.ts";
@@ -25,7 +26,7 @@ const OPEN_WRITES = `SELECT i.id, CASE WHEN i.id IS NULL THEN r.intents END AS i
 
 /** Actions that were in doubt at the holder's mark: they were sent, and may take effect yet. Those since have a request above. */
 const DOUBTS = `SELECT id, specialist, operation, target, coalesce(sent_at, created_at) AS at, next_at AS deadline_at
-  FROM @.intent WHERE shard = ANY($1::int[]) AND state = 'in_doubt' AND ${OPEN_INTENTS} ORDER BY seq`;
+  FROM @.intent WHERE shard = ANY($1::int[]) AND state = ${sqlState("in_doubt")} AND ${OPEN_INTENTS} ORDER BY seq`;
 
 /** A store that was opened so long ago answers for itself. */
 const OPENED_MS = 60 * SECOND;
