@@ -106,7 +106,7 @@ function watchScreen({ cwd, env }: Context, terminal: TextStream, show: Show): W
   };
 }
 
-/** Where there is no terminal. What a silent process of a fleet has may wait unseen: it is not told as ended. */
+/** On a pipe. Matters of a silent process of a fleet may wait unseen: they are not told as ended. */
 export function watchLines({ out, clock }: Pick<Context, "out" | "clock">, show: Show): Watching {
   let known: ReadonlyMap<string, Need> | undefined;
   let wasRunning = false;

@@ -54,13 +54,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     return {
       ...view,
       handles: async () => (await fleet.membership?.handlesOf(view)) ?? new Map(),
-      hello: async (processes) =>
-        fleet.membership === undefined
-          ? new Map()
-          : greet(
-              fleet.membership,
-              processes.filter(({ number }) => number !== fleet.membership?.number),
-            ),
+      hello: (processes) => greet(fleet.membership, processes),
     };
   };
   const parts = async (): Promise<readonly GuardianPart[]> => {
@@ -124,11 +118,15 @@ export function guardianOfProcesses(membership: Membership, clock: Clock, caller
   });
 }
 
-/** Asks processes if they work. Without those that have ended by then; without any if the server cannot be asked, which the others tell. */
-async function greet(membership: Membership, processes: readonly FleetProcess[]): ReturnType<Seen["hello"]> {
-  if (processes.length === 0) return new Map();
+/**
+ * Asks the other processes if they work. Without those that have ended by then; without any if the server cannot be asked, which the statuses
+ * tell.
+ */
+async function greet(membership: Membership | undefined, processes: readonly FleetProcess[]): ReturnType<Seen["hello"]> {
+  const others = processes.filter(({ number }) => number !== membership?.number);
+  if (membership === undefined || others.length === 0) return new Map();
   try {
-    const heard = await askProcesses(membership, processes);
+    const heard = await askProcesses(membership, others);
     if ([...heard.values()].every(({ answers }) => answers)) return heard;
     const living = new Set((await membership.look()).processes.map(({ number }) => number));
     return new Map([...heard].filter(([number]) => living.has(number)));

@@ -314,7 +314,7 @@ export async function showSpecialists(
     const member = running.get(one);
     const known = { rows: overview.get(one) ?? UNKNOWN, usage: usage.get(one), member, keptOut: keptOut?.get(one), now };
     const shown = showOne(one, known);
-    return running.has(one) && store.awaitsPast(one) ? { ...shown, awaitsPast: PAST_READ } : shown;
+    return member !== undefined && store.awaitsPast(one) ? { ...shown, awaitsPast: PAST_READ } : shown;
   });
 }
 

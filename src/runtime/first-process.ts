@@ -7,7 +7,7 @@ import { MINUTE } from "../core/units.ts";
 import { Heard } from "../store/postgres/ownership.ts";
 
 /** Each process tells people so much later than the one before it. */
-const GONE_MS = MINUTE;
+const TURN_MS = MINUTE;
 
 export interface Teller {
   readonly number: number;
@@ -46,12 +46,12 @@ export class FirstProcess {
 
   /** Call it after each look, with the number of this process. */
   saw(processes: readonly Teller[], number: number): void {
-    const isFirst = firstOf(processes) === number;
+    const first = firstOf(processes);
+    const isFirst = first === number;
     if (isFirst && !this.#isFirst) this.#term++;
     this.#isFirst = isFirst;
     const working = processes.filter((one) => !one.draining || one.number === number).map((one) => one.number);
-    const first = firstOf(processes) ?? number;
-    this.#turn = [...new Set([first, ...working])].indexOf(number);
+    this.#turn = [...new Set([first ?? number, ...working])].indexOf(number);
   }
 
   /**
@@ -60,7 +60,7 @@ export class FirstProcess {
    * since those before it may have ended with the server.
    */
   term(troubleMs: number | undefined): number | undefined {
-    const isToTell = troubleMs === undefined ? this.#isFirst && !this.#isStale : this.#turn >= 0 && troubleMs >= this.#turn * GONE_MS;
+    const isToTell = troubleMs === undefined ? this.#isFirst && !this.#isStale : this.#turn >= 0 && troubleMs >= this.#turn * TURN_MS;
     return isToTell ? this.#term : undefined;
   }
 

@@ -35,7 +35,7 @@ export class SharedKeys {
     this.#options = options;
   }
 
-  /** Those that do not run, because each shares its key with a specialist elsewhere. */
+  /** The specialists that do not run, because each shares its key with a specialist elsewhere. */
   get keptOut(): ReadonlyMap<Handle, KeyTrouble> {
     return this.#keptOut;
   }

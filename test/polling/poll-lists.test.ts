@@ -82,6 +82,7 @@ test("a gap begins before a post that came while the answer of the last poll was
   await clock.advance(HOUR);
   const [gap] = (await feed()).gaps;
   expect(gap?.since).toBeLessThanOrEqual(missedAt);
+  expect(gap?.since).toBeGreaterThan(missedAt - SECOND);
   expect(gap?.until).toBeGreaterThan(missedAt);
 });
 

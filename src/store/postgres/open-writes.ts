@@ -7,6 +7,7 @@ import { sqlState } from "../sqlite/intent-states.ts";
 import type { WriteInFlight } from "../controls.ts";
 import type { Query } from "./in-schema.ts";
 import { OPEN_INTENTS } from "./migrations/0001-tables.ts";
+import type { PostgresRow } from "./open-connection.ts";
 import { asOid, LOCKS, SHARD_LOCKS } from "./ownership.ts";
 import { SERVER_NOW } from "./server-time.ts";
 
@@ -51,19 +52,21 @@ export async function movingWrites(query: Query, schema: string): Promise<readon
 /** The requests of actions of these shards, by their rows, also those whose outcome is in doubt. */
 export async function openWrites(query: Query, shards: readonly number[]): Promise<readonly WriteInFlight[]> {
   const [sent, doubts] = await Promise.all([query(OPEN_WRITES, [shards]), query(DOUBTS, [shards])]);
-  const all = [...sent, ...doubts].map(({ id, intents, place, specialist, operation, target, at, deadline_at: deadlineAt }) => {
-    const known = id ?? idIn(intents, Number(place));
-    return {
-      ...(typeof known === "string" ? { id: known } : {}),
-      handle: String(specialist),
-      operation: String(operation),
-      ...(typeof target === "string" ? { target } : {}),
-      startedAt: Number(at),
-      deadlineAt: Number(deadlineAt),
-    };
-  });
-  const listed = new Set(sent.flatMap((_, i) => all[i]?.id ?? []));
-  return all.filter(({ id }, i) => i < sent.length || id === undefined || !listed.has(id));
+  const requests = sent.map(writeOf);
+  const listed = new Set(requests.map(({ id }) => id));
+  return [...requests, ...doubts.map(writeOf).filter(({ id }) => !listed.has(id))];
+}
+
+function writeOf({ id, intents, place, specialist, operation, target, at, deadline_at: deadlineAt }: PostgresRow): WriteInFlight {
+  const known = id ?? idIn(intents, Number(place));
+  return {
+    ...(typeof known === "string" ? { id: known } : {}),
+    handle: String(specialist),
+    operation: String(operation),
+    ...(typeof target === "string" ? { target } : {}),
+    startedAt: Number(at),
+    deadlineAt: Number(deadlineAt),
+  };
 }
 
 /** The id of an action in the row of its run. */
