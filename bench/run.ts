@@ -24,6 +24,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
   developers: () => import("./suites/developers.ts"),
   console: () => import("./suites/console.ts"),
   fleet: () => import("./suites/fleet.ts"),
+  "fleet-crowd": () => import("./suites/fleet-crowd.ts"),
   "fleet-size": () => import("./suites/fleet-size.ts"),
   sprayed: () => import("./suites/sprayed.ts"),
   takeover: () => import("./suites/takeover.ts"),

@@ -30,10 +30,6 @@ export interface Contender extends Needing {
   readonly specialists?: number;
   /** Each has its share of the specialists. Default 1. */
   readonly processes?: number;
-  /** Events before the clock starts. Default `WARM_UP`. */
-  readonly warmUp?: number;
-  /** Length of a measurement at more than one in flight. Default `SECONDS_PER_RUN`. */
-  readonly seconds?: number;
 }
 
 /** In a body of 1 KB. */
@@ -181,20 +177,16 @@ function eventsFor(contender: Contender, inFlight: number, seen: ReadonlyMap<str
   const known = (at: number): number | undefined => seen.get(keyOf(contender, at))?.[0]?.effects;
   const alone = known(1) ?? 1_000;
   const pace = known(inFlight) ?? (inFlight === 1 ? alone : (known(16) ?? alone * FASTER_AT_16));
-  return (
-    Math.round(
-      Math.min(60_000, Math.max(2_000, pace * (inFlight === 1 ? SECONDS_PER_RUN : (contender.seconds ?? SECONDS_PER_RUN)))) / 1_000,
-    ) * 1_000
-  );
+  return Math.round(Math.min(60_000, Math.max(2_000, pace * SECONDS_PER_RUN)) / 1_000) * 1_000;
 }
 
 async function measure(
-  { file, answersOnly = false, processes = 1, warmUp = WARM_UP, ...form }: Contender,
+  { file, answersOnly = false, processes = 1, ...form }: Contender,
   settings: Record<string, unknown>,
   inFlight: number,
   events: number,
 ): Promise<Measured> {
-  const total = warmUp + events;
+  const total = WARM_UP + events;
   const sentAt = new Float64Array(total);
   const tookMs = new Float64Array(total).fill(-1);
   let doubled = 0;
@@ -237,11 +229,11 @@ async function measure(
       );
       return { ackMs: end.tookMs, effectMs: lastAt - began, refused: end.refused };
     };
-    await part(0, warmUp, WARM_UP_IN_FLIGHT);
+    await part(0, WARM_UP, WARM_UP_IN_FLIGHT);
     const before = { cpuMs: await cpuMs(), server: await server() };
-    const { ackMs, effectMs, refused } = await part(warmUp, total, inFlight);
+    const { ackMs, effectMs, refused } = await part(WARM_UP, total, inFlight);
     const after = { cpuMs: await cpuMs(), server: await server() };
-    const took = tookMs.subarray(warmUp).filter((ms) => ms >= 0);
+    const took = tookMs.subarray(WARM_UP).filter((ms) => ms >= 0);
     if (took.length === 0) throw new Error(`${file}: no effect at all; it wrote ${subjects.map((subject) => subject.said()).join("")}`);
     return {
       acks: (events / ackMs) * 1_000,

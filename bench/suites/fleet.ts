@@ -11,23 +11,6 @@ const SEVERAL: readonly (Contender & { readonly least: number })[] = [
   { ...OURS, name: "Retinue on PostgreSQL, four processes", processes: 4, least: 0.75 },
 ];
 
-/**
- * They take deliveries and poll nothing: ten thousand that poll would hide what an event costs. Both are measured after as many events,
- * with which each of the many has got its rows, and for a minute, in which the server does its upkeep (autovacuum) once: it costs a shorter
- * measurement nothing, or too much.
- */
-const SIZES: readonly (Contender & { readonly specialists: number })[] = [100, 10_000].map((specialists) => ({
-  ...OURS,
-  name: `Retinue on PostgreSQL, ${specialists.toLocaleString("en")} specialists that poll nothing`,
-  specialists,
-  type: "mention.created",
-  settings: { polls: false },
-  warmUp: 20_000,
-  seconds: 60,
-}));
-/** Flat is within this share, in percent. */
-const FLAT = 20;
-
 /** With the least effects a second that ours makes beside each, at 16 and 64 in flight. */
 const PEERS: readonly (Contender & { readonly least: number })[] = [
   { name: "Retinue in a file", file: "retinue.ts", keeps: KEEPS, least: 0.5 },
@@ -36,14 +19,12 @@ const PEERS: readonly (Contender & { readonly least: number })[] = [
 ];
 
 const WHY = "each group of commits waits for one round trip to the server and its flush";
-const OF_MANY =
-  "quota and usage are counted in rows of a key and a specialist: those of few are counted many times before they are written, those of many once or twice";
 const SHARED_MACHINE = "all processes, the server, the sender and the network share the processors of this machine";
 
 export const suite = effectSuite({
   name: "fleet",
   title: "A store on PostgreSQL: event to effect",
-  contenders: [OURS, ...SEVERAL, ...SIZES, ...PEERS],
+  contenders: [OURS, ...SEVERAL, ...PEERS],
   judge(contenders, of) {
     const goals: Goal[] = [];
     const ratios: Record<string, number> = {};
@@ -59,19 +40,6 @@ export const suite = effectSuite({
         const ratio = of(several, inFlight, "effects") / of(OURS, inFlight, "effects");
         goals.push(goal(`effects/s at ${inFlight}, ${several.name.split(", ")[1]} beside one`, { least }, ratio, " ×", SHARED_MACHINE));
       }
-    const [few, many] = SIZES;
-    const costOf = (one: Contender, inFlight: number): number => of(one, inFlight, "cpuMs") + of(one, inFlight, "serverMs");
-    if (few !== undefined && many !== undefined && contenders.includes(few) && contenders.includes(many))
-      for (const inFlight of [16, 64])
-        goals.push(
-          goal(
-            `processor of an event at ${inFlight}, 10,000 specialists beside 100`,
-            { most: FLAT },
-            (costOf(many, inFlight) / costOf(few, inFlight) - 1) * 100,
-            " %",
-            OF_MANY,
-          ),
-        );
     if (contenders.includes(OURS))
       goals.push(goal("statements that write, for an event at 64", { most: 1 }, of(OURS, 64, "statements"), "", WHY));
     return { goals, ratios };
