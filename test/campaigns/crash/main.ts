@@ -1,7 +1,7 @@
 /**
  * `npm run crash -- [kills] [seed] [every | postgres | postgres-15]`: the campaign against the real process, and what came of it.
- * `npm run crash -- --fleet [--rounds 1000] [--processes 4] [--specialists 2000] [--seed 1] [--resume <file>] [--minutes <n>]`: the one
- * against several processes, in parts. The file keeps those that are finished, and a later call with the same options runs the others.
+ * `npm run crash -- --fleet [--rounds 1000] [--processes 4] [--specialists 2000] [--seed 1] [--resume <file>] [--minutes <n>] [--from <part>]`:
+ * the one against several processes, in parts. The file keeps those that are finished, and a later call with the same options runs the others.
  * `npm run crash -- --fleet-limits [processes] [seed]`: many processes that want the last credit, and keys that go from one to another.
  * `npm run crash -- --fleet-bugs`: planted bugs of a fleet, and if its tests find them.
  */
@@ -44,6 +44,7 @@ if (process.argv.includes("--fleet")) {
       major: { type: "string", default: "18" },
       resume: { type: "string" },
       minutes: { type: "string", default: "Infinity" },
+      from: { type: "string", default: "1" },
     },
   });
   const { faults } = values;
@@ -58,6 +59,7 @@ if (process.argv.includes("--fleet")) {
   const report = await runParts({
     options,
     file: values.resume,
+    from: Number(values.from),
     longestMs: Number(values.minutes) * 60_000,
     run: ({ part, seed, rounds }) =>
       fleetCampaign({

@@ -51,6 +51,7 @@ test("parts make up all rounds, with seeds of their own that no part of the next
 test("a part whose line is there is not run again, one whose line was torn is", () => {
   const text = line(2) + line(1).slice(0, 50);
   expect(leftOf(OPTIONS, readFinished(text, OPTIONS)).map(({ part }) => part)).toEqual([1, 3]);
+  expect(leftOf(OPTIONS, readFinished(text, OPTIONS), 2).map(({ part }) => part)).toEqual([3]);
   expect(wholeLines(text)).toBe(line(2));
 });
 

@@ -83,10 +83,10 @@ export function partsOf({ rounds, seed }: CampaignOptions): readonly Part[] {
   }));
 }
 
-/** Parts of which the file has no line. */
-export function leftOf(options: CampaignOptions, finished: readonly FinishedPart[]): readonly Part[] {
+/** Parts of which the file has no line. Those before `from` run elsewhere. */
+export function leftOf(options: CampaignOptions, finished: readonly FinishedPart[], from = 1): readonly Part[] {
   const known = new Set(finished.map(({ part }) => part));
-  return partsOf(options).filter(({ part }) => !known.has(part));
+  return partsOf(options).filter(({ part }) => part >= from && !known.has(part));
 }
 
 /** The text up to its last whole line: an append that was interrupted leaves a torn one. */

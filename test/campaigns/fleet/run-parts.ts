@@ -16,16 +16,18 @@ export interface RunParts {
   readonly options: CampaignOptions;
   /** The file of finished parts; without it nothing is kept. */
   readonly file: string | undefined;
+  /** The first part to run. */
+  readonly from: number;
   /** No further part begins after so long. */
   readonly longestMs: number;
   readonly run: (part: Part) => Promise<PartReport>;
 }
 
 /** Throws before anything runs if the file belongs to a campaign of other options. */
-export async function runParts({ options, file, longestMs, run }: RunParts): Promise<FleetReport> {
+export async function runParts({ options, file, from, longestMs, run }: RunParts): Promise<FleetReport> {
   const endsAt = performance.now() + longestMs;
   const finished = [...finishedIn(file, options)];
-  for (const part of leftOf(options, finished)) {
+  for (const part of leftOf(options, finished, from)) {
     if (performance.now() >= endsAt) break;
     const done: FinishedPart = { ...part, options, report: await run(part) };
     finished.push(done);
