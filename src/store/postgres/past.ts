@@ -4,6 +4,7 @@
  */
 import type { Handle } from "../../core/ids.ts";
 import { Retryable } from "../../core/errors.ts";
+import { MINUTE } from "../../core/units.ts";
 import type { Row } from "../sqlite/columns.ts";
 import type { WorkingCopy } from "../sqlite/working-copy.ts";
 import { columnsOf } from "./commit-groups.ts";
@@ -22,6 +23,8 @@ const FIRST_GROUP = 16;
 /** Shards that are asked for and read together: these, or a share of all that are asked for, so that the first do not wait for the rest. */
 const ASKED_AT_ONCE = 8;
 const SHARE_AT_ONCE = 1 / 4;
+/** Longest wait for one batch: a slow disk takes seconds to find and sort its rows. */
+const ANSWER_MS = MINUTE;
 
 export interface PastOptions {
   readonly connect: () => Promise<PostgresConnection>;
@@ -102,6 +105,7 @@ export class Past {
   async #read(): Promise<void> {
     const connection = await this.#options.connect();
     this.#connection = connection;
+    connection.requireAnswers(ANSWER_MS);
     try {
       for (let shards = this.#next(); shards.length > 0; shards = this.#next()) {
         await this.#add(connection, "decisions", shards);

@@ -4,10 +4,15 @@ import { parsePostgresAddress } from "../../../src/config/postgres-address.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { asHandle, type Handle } from "../../../src/core/ids.ts";
 import { seededRandom } from "../../../src/core/random.ts";
+import { MINUTE } from "../../../src/core/units.ts";
+import { virtualClock } from "../../../src/core/virtual-clock.ts";
+import { openConnection } from "../../../src/store/postgres/open-connection.ts";
+import { Past } from "../../../src/store/postgres/past.ts";
 import { openPostgresStore } from "../../../src/store/postgres/postgres-store.ts";
 import { openWorkingCopy } from "../../../src/store/sqlite/working-copy.ts";
 import type { Row } from "../../../src/store/sqlite/columns.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { startCuttingProxy } from "../../harness/cutting-proxy.ts";
 import { oldRows } from "../../harness/old-rows.ts";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import { folder } from "../../harness/process.ts";
@@ -150,6 +155,38 @@ test("a store that cannot read its past is lost, and says so", async (context) =
   await again.pastOf(asHandle("scout1"));
   const shown = () => again.reads.eventsOf(asHandle("scout1"), 10).catch(({ code }: { readonly code: string }) => code);
   await expect.poll(shown, { timeout: 60_000 }).toHaveLength(10);
+});
+
+test("a past that no packet of arrives any longer is given up after a minute", async (context) => {
+  const proxy = await startCuttingProxy(context, server.port);
+  const address = parsePostgresAddress(proxy.through(await server.database()), folder(context));
+  const time = virtualClock();
+  const copy = openWorkingCopy(":memory:");
+  const connected = Promise.withResolvers<void>();
+  const failures: unknown[] = [];
+  const past = new Past({
+    async connect() {
+      const connection = await openConnection({ address, purpose: "past", clock: time });
+      proxy.silence(true);
+      connected.resolve();
+      return connection;
+    },
+    copy,
+    schema: address.schema,
+    shards: [1],
+    shardOf: () => 1,
+    onFailed: (error) => void failures.push(error),
+  });
+  past.start();
+  await connected.promise;
+  await time.advance(MINUTE - 1);
+  expect(failures).toEqual([]);
+  await time.advance(1);
+  await expect
+    .poll(() => failures)
+    .toMatchObject([{ code: "store_connection_lost", message: expect.stringContaining("has not answered for") }]);
+  past.close();
+  copy.close();
 });
 
 test("older rows are added between commits, unrecorded, and never over newer ones", async () => {
