@@ -48,6 +48,7 @@ export class CommitGroups {
   #underway: Promise<void> | undefined;
   #unawaited: Timer | undefined;
   #closed = false;
+  #lost: Fatal | undefined;
   readonly #heard: Heard;
   #alive: Timer | undefined;
 
@@ -63,18 +64,14 @@ export class CommitGroups {
 
   /** For the working copy: called after each of its commits. */
   committed(): void {
-    const { copy, clock } = this.#options;
-    copy.recordCommit();
-    if (this.#unawaited !== undefined || this.#underway !== undefined || !copy.hasChanges) return;
-    this.#unawaited = clock.after(UNAWAITED_MS, () => {
-      this.#unawaited = undefined;
-      this.sync().catch((error: unknown) => this.#lose(error));
-    });
+    this.#options.copy.recordCommit();
+    this.#storeSoon();
   }
 
-  /** Resolves when everything committed before is stored. */
+  /** Resolves when everything committed before is stored. Throws `Fatal` (`store_lost`), then and from then on, if the server refuses a group. */
   async sync(): Promise<void> {
-    while (this.#underway !== undefined) await this.#underway;
+    while (this.#underway !== undefined) await this.#underway.catch(() => undefined); // whoever began it has told
+    if (this.#lost !== undefined) throw this.#lost;
     if (!this.#options.copy.hasChanges) return;
     this.#unawaited?.cancel();
     this.#unawaited = undefined;
@@ -85,11 +82,18 @@ export class CommitGroups {
       throw this.#lose(error);
     } finally {
       this.#underway = undefined;
+      this.#storeSoon();
     }
+  }
+
+  /** True once nothing is stored any longer: a group without one before it would leave a hole, and its mark would pass it. */
+  get isLost(): boolean {
+    return this.#lost !== undefined;
   }
 
   /** Throws `Fatal` (`store_lost`) if another process may have the store by now, because this one was stopped: nothing may leave then. */
   requireCurrent(): void {
+    if (this.#lost !== undefined) throw this.#lost;
     if (this.#heard.ageMs > this.#options.times.currentMs)
       throw this.#lose(`the server heard nothing of this process for ${Math.round(this.#heard.ageMs / SECOND)} s`);
   }
@@ -103,6 +107,17 @@ export class CommitGroups {
     this.#closed = true;
     this.#unawaited?.cancel();
     this.#alive?.cancel();
+  }
+
+  /** Stores what nothing waits for. */
+  #storeSoon(): void {
+    const { copy, clock } = this.#options;
+    if (this.#unawaited !== undefined || this.#underway !== undefined || this.#lost !== undefined || this.#closed || !copy.hasChanges)
+      return;
+    this.#unawaited = clock.after(UNAWAITED_MS, () => {
+      this.#unawaited = undefined;
+      this.sync().catch((error: unknown) => this.#lose(error));
+    });
   }
 
   /** Keeps the session while nothing is stored. */
@@ -128,11 +143,13 @@ export class CommitGroups {
   }
 
   #lose(cause: unknown): Fatal {
+    if (this.#lost !== undefined) return this.#lost;
     const message = typeof cause === "string" ? cause : messageOf(cause);
     const lost = new Fatal("store_lost", `the connection to PostgreSQL is lost: ${message}`, {
       cause,
       hint: "no more requests are sent; this process starts again when the server answers",
     });
+    this.#lost = lost;
     if (!this.#closed) this.#fail(lost);
     return lost;
   }

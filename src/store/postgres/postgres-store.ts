@@ -239,11 +239,11 @@ async function openHolderStore(
       try {
         try {
           await store.close();
-          await groups.sync();
+          if (!groups.isLost) await groups.sync();
         } finally {
           await money.close();
         }
-        if (!isLost) await endHolder(connection, schema, holder, clock.now());
+        if (!isLost && !groups.isLost) await endHolder(connection, schema, holder, clock.now());
       } finally {
         groups.close();
         copy.close();
