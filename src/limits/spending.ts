@@ -45,12 +45,18 @@ export interface SpendRow {
   posted: Micros;
 }
 
+/** Since when an account spends nothing, and why. A person ends it. */
+export interface Freeze {
+  readonly since: number;
+  readonly reason: string;
+}
+
 export interface Account {
   readonly scope: Scope;
   readonly currency: string;
   /** By window, oldest first. */
   readonly rows: { readonly [window in SpendWindow]: SpendRow[] };
-  frozen: { readonly since: number; readonly reason: string } | undefined;
+  frozen: Freeze | undefined;
 }
 
 export function newAccount(scope: Scope, currency: string): Account {
@@ -152,9 +158,26 @@ export function holdable(accounts: readonly Account[], caps: readonly Cap[], amo
   return wait;
 }
 
+/** True if more is spent and held in the account than one of its own caps permits. */
+export function overCap(account: Account, caps: readonly Cap[], now: number): boolean {
+  return caps.some(
+    ({ scope, window, money }) =>
+      scope === account.scope &&
+      money.currency === account.currency &&
+      window !== "action" &&
+      spentIn(account, window, now).micros > money.micros,
+  );
+}
+
 /** The reason for a freeze, for display. */
 export function freezeReason(scope: Scope, currency: string, reason: string): string {
   return `${ownerOf(scope)} may spend no ${currency} until you unfreeze it: ${reason}`;
+}
+
+/** The reason of an account that is frozen because something cost more than was held for it. */
+export function overrunReason(id: string, currency: string, { posted, held }: { readonly posted: Micros; readonly held: Micros }): string {
+  const [cost, aside] = [posted, held].map((micros) => showMoney({ currency, micros }));
+  return `${id} cost ${cost}, with a hold of ${aside}`;
 }
 
 const WORDS: { readonly [window in Cap["window"]]: string } = {

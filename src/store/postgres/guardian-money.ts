@@ -9,6 +9,8 @@ import type { Micros, Money } from "../../core/units.ts";
 import {
   GUARDIAN,
   newAccount,
+  overCap,
+  overrunReason,
   SPEND_WINDOWS,
   spentIn,
   type Account,
@@ -17,10 +19,9 @@ import {
   type SpendWindow,
 } from "../../limits/spending.ts";
 import type { EndedHold, OwnMoney, SharedMoney } from "../sqlite/shared-money.ts";
+import { readSums } from "./guardian-sums.ts";
 import { inSchema } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
-import { asOid, SHARD_LOCKS } from "./ownership.ts";
-import { NO_SHARD } from "./row-places.ts";
 import { keepAlive, type SessionTimes } from "./session-settings.ts";
 
 export interface GuardianMoneyOptions {
@@ -56,8 +57,9 @@ interface Purse {
 export class GuardianMoney implements SharedMoney {
   readonly #options: GuardianMoneyOptions;
   readonly #purses = new Map<string, Purse>();
-  #own: OwnMoney["own"] = (currency) => newAccount(GUARDIAN, currency);
-  #stored: OwnMoney["stored"] = () => Promise.resolve();
+  #mine: OwnMoney = NOT_ATTACHED;
+  /** Currencies of which a cost exceeded its hold, and the reason: the sum of all is not judged yet. */
+  readonly #overruns = new Map<string, string>();
   /** The last to have the session for itself. */
   #turn: Promise<unknown> = Promise.resolve();
   #connection: Promise<PostgresConnection> | undefined;
@@ -70,9 +72,8 @@ export class GuardianMoney implements SharedMoney {
     this.#options = options;
   }
 
-  attach({ own, stored }: OwnMoney): void {
-    this.#own = own;
-    this.#stored = stored;
+  attach(mine: OwnMoney): void {
+    this.#mine = mine;
   }
 
   /** The account in which everything counts as held that this store may not spend. */
@@ -99,6 +100,7 @@ export class GuardianMoney implements SharedMoney {
     const mine = caps.filter(({ scope, money: { currency } }) => scope === GUARDIAN && currency === money.currency);
     if (mine.length === 0 || money.micros <= 0) return () => undefined;
     this.#requireOpen();
+    if (this.#mine.own(money.currency).frozen !== undefined) return () => undefined; // the decision says so
     const purse = this.#purseOf(money.currency);
     purse.caps = mine;
     this.#payOwedLater(money.currency, purse);
@@ -127,7 +129,7 @@ export class GuardianMoney implements SharedMoney {
    * Money that comes back in a window that has passed is everybody's: the others may have been granted it since. A cost above its hold leaves the
    * others' grants too large, so they give back what they have not spent.
    */
-  ended({ currency, released, posted, overrun, passed }: EndedHold): void {
+  ended({ id, currency, released, posted, overrun, passed }: EndedHold): void {
     const purse = this.#purseOf(currency);
     const isCapped = (window: SpendWindow): boolean => purse.caps.some((cap) => cap.window === window);
     if (released > posted && passed.some((window) => purse.caps.length === 0 || isCapped(window))) {
@@ -136,7 +138,9 @@ export class GuardianMoney implements SharedMoney {
     }
     if (purse.caps.length === 0) return; // nothing is asked of the server for money without a cap
     this.#payOwedLater(currency, purse);
-    if (overrun > 0) this.#callBack(currency).catch(() => undefined); // the server is away: nobody spends meanwhile
+    if (overrun <= 0) return;
+    this.#overruns.set(currency, overrunReason(id, currency, { posted, held: released }));
+    this.#judgeLater(currency);
   }
 
   /** Hears from now on if others need what this holder has: also what comes back of holds that a lost one made. */
@@ -161,7 +165,7 @@ export class GuardianMoney implements SharedMoney {
   }
 
   #leftOf(currency: string, { granted }: Purse): Micros {
-    const { micros } = spentIn(this.#own(currency), "total", this.#options.clock.now());
+    const { micros } = spentIn(this.#mine.own(currency), "total", this.#options.clock.now());
     return granted - micros;
   }
 
@@ -169,10 +173,12 @@ export class GuardianMoney implements SharedMoney {
     const { clock } = this.#options;
     for (let i = 0; i <= RETURN_TRIES; i++) {
       const { granted, others } = await this.#inTurn(() => this.#grant(currency, purse, need));
-      if (granted > 0 || others === 0) return;
+      if (granted > 0 || others === 0) break;
       if (i === 0) await this.#notify(currency);
       await sleep(clock, RETURN_MS);
     }
+    const { frozen } = purse.rows;
+    if (frozen !== undefined && this.#mine.own(currency).frozen === undefined) await this.#mine.followFreeze(currency, frozen);
   }
 
   /** One transaction, under the lock of the Guardian's money. */
@@ -181,17 +187,10 @@ export class GuardianMoney implements SharedMoney {
     const connection = await this.#connect();
     const q = inSchema(connection, schema);
     const now = clock.now();
-    await Promise.all([q("BEGIN"), q("SELECT pg_advisory_xact_lock(hashtextextended('retinue money ' || $1, 0))", [schema])]);
     try {
-      const [gone] = await q(GONE, [schema]); // before the rest: whatever a lost one has stored is seen then
-      // One statement, and so one moment: what a holder spends meanwhile is in both parts, or in none.
-      const [found] = await q(SPENT_AND_LEFT, [currency, holder, now, gone?.["holders"] ?? []]);
-      const [rows, grants] = [listOf(found?.["spent"]), listOf(found?.["grants"])];
-      const account = newAccount(GUARDIAN, currency);
-      for (const row of rows) account.rows[windowOf(row["span"])].push(rowOf(row));
+      await Promise.all([q("BEGIN"), q("SELECT pg_advisory_xact_lock(hashtextextended('retinue money ' || $1, 0))", [schema])]);
+      const { account, outstanding, others, holders } = await readSums(q, { schema, currency, holder, now });
       purse.rows = account;
-      const outstanding = grants.reduce((sum, { left }) => sum + Number(left), 0);
-      const others = grants.reduce((sum, { left, own }) => sum + (own === true ? 0 : Number(left)), 0);
       const room = Math.min(
         ...purse.caps
           .filter(({ window }) => window !== "action")
@@ -200,12 +199,12 @@ export class GuardianMoney implements SharedMoney {
               (window === "action" ? Infinity : money.micros - spentIn(copyOf(account), window, now).micros) - outstanding,
           ),
       );
-      const share = room === Infinity ? need : Math.floor(room / (PART * Math.max(1, grants.length)));
-      const granted = room < need ? 0 : Math.max(need, share);
+      const share = room === Infinity ? need : Math.floor(room / (PART * Math.max(1, holders)));
+      const granted = account.frozen !== undefined || room < need ? 0 : Math.max(need, share);
       if (granted > 0) await q(ADD_TO_GRANT, [holder, currency, granted]);
       await q("COMMIT");
       purse.granted += granted;
-      return { granted, others };
+      return { granted, others: account.frozen === undefined ? others : 0 };
     } catch (error) {
       await q("ROLLBACK").catch(() => undefined); // the connection may be gone; the error to report is the first one
       throw error;
@@ -224,10 +223,33 @@ export class GuardianMoney implements SharedMoney {
     await this.#payOwed(currency, purse);
   }
 
-  /** Once the cost is stored: what the others ask for then has less room. */
-  async #callBack(currency: string): Promise<void> {
-    await this.#stored();
+  /**
+   * Once the cost is stored: calls the grants back, and freezes the account if all together have spent more than a cap permits. The server may
+   * not know yet what the others have released.
+   */
+  async #judge(currency: string): Promise<void> {
+    const reason = this.#overruns.get(currency);
+    if (reason === undefined) return;
+    await this.#mine.stored();
     await this.#inTurn(() => this.#notify(currency));
+    let isOver = await this.#isOver(currency);
+    for (let i = 0; isOver && i < RETURN_TRIES; i++) {
+      await sleep(this.#options.clock, RETURN_MS);
+      isOver = await this.#isOver(currency);
+    }
+    if (isOver) await this.#mine.freeze(currency, reason);
+    if (this.#overruns.get(currency) === reason) this.#overruns.delete(currency);
+  }
+
+  async #isOver(currency: string): Promise<boolean> {
+    const { schema, holder, clock } = this.#options;
+    const now = clock.now();
+    const sums = await this.#inTurn(async () => readSums(inSchema(await this.#connect(), schema), { schema, currency, holder, now }));
+    return overCap(sums.account, this.#purseOf(currency).caps, now);
+  }
+
+  #judgeLater(currency: string): void {
+    this.#judge(currency).catch(() => undefined); // the server is away: it is judged when the session is there again
   }
 
   async #payOwed(currency: string, purse: Purse): Promise<void> {
@@ -240,7 +262,7 @@ export class GuardianMoney implements SharedMoney {
       purse.owed += owed;
       throw error;
     };
-    await this.#stored().catch(unpaid);
+    await this.#mine.stored().catch(unpaid);
     await this.#inTurn(async () => {
       const connection = await this.#connect().catch(unpaid);
       // Never twice: an answer that is lost leaves it paid, or withheld from all until this holder ends.
@@ -302,10 +324,16 @@ export class GuardianMoney implements SharedMoney {
   /** Others may need what this holder was granted, and it hears of that only while it listens. */
   #listenAgain(): void {
     this.#again = this.#options.clock.after(AGAIN_MS, () => {
-      if (this.#closed || !(this.#isListening || [...this.#purses.values()].some(({ granted, owed }) => granted > 0 || owed > 0))) return;
+      if (
+        this.#closed ||
+        !(this.#isListening || this.#overruns.size > 0 || [...this.#purses.values()].some(({ granted, owed }) => granted > 0 || owed > 0))
+      )
+        return;
       const owing = async (): Promise<void> => {
         await this.#connect();
-        for (const [currency, purse] of this.#purses) this.#payOwedLater(currency, purse);
+        for (const currency of this.#overruns.keys()) this.#judgeLater(currency);
+        // A notice of the time between has not arrived.
+        await Promise.all([...this.#purses.keys()].map((currency) => this.#giveBack(currency)));
       };
       owing().catch(() => this.#closed || this.#listenAgain()); // the server is away: a claim says so
     });
@@ -320,39 +348,12 @@ export class GuardianMoney implements SharedMoney {
 const ADD_TO_GRANT = `INSERT INTO @.guardian_grant (holder, currency, granted) VALUES ($1, $2, $3)
   ON CONFLICT (holder, currency) DO UPDATE SET granted = guardian_grant.granted + excluded.granted`;
 
-/** Lost holders, and such as have ended: no session that has locks of shards is theirs. A holder that begins later is not among them. */
-const GONE = `SELECT array_agg(DISTINCT h.number) AS holders FROM @.shard s JOIN @.holder h ON h.number = s.holder
-  WHERE h.backend NOT IN (SELECT pid FROM pg_locks
-    WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::bigint = ${asOid(SHARD_LOCKS)})`;
-
-/**
- * What all have spent by window, and what living holders have left. That is never below zero: a holder that ends has no grant any longer, and
- * what it spent is nobody's to spend again; so is a cost above its hold.
- */
-const SPENT_AND_LEFT = `WITH spent AS (
-    SELECT span, start, max(until) AS until, max(ends) AS ends, sum(held) AS held, sum(posted) AS posted FROM @.spend_row
-    WHERE shard = ${NO_SHARD} AND currency = $1 AND ends > $3 GROUP BY span, start),
-  living AS (SELECT DISTINCT holder AS number FROM @.shard WHERE holder <> ALL($4::bigint[])),
-  grants AS (
-    SELECT living.number = $2 AS own, greatest(coalesce(g.granted, 0) - coalesce(r.held + r.posted, 0), 0) AS left
-    FROM living LEFT JOIN @.guardian_grant g ON g.holder = living.number AND g.currency = $1
-    LEFT JOIN @.spend_row r ON r.shard = ${NO_SHARD} AND r.holder = living.number AND r.currency = $1 AND r.span = 'total')
-  SELECT (SELECT json_agg(spent ORDER BY ends) FROM spent) AS spent, (SELECT json_agg(grants) FROM grants) AS grants`;
-
-function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function windowOf(value: unknown): (typeof SPEND_WINDOWS)[number] {
-  const window = SPEND_WINDOWS.find((name) => name === value);
-  if (window === undefined) throw new TypeError(`unknown spending window ${String(value)}`);
-  return window;
-}
-
-function rowOf(row: Readonly<Record<string, unknown>>): SpendRow {
-  const [start, until, ends, held, posted] = ["start", "until", "ends", "held", "posted"].map((name) => Number(row[name]));
-  return { start: start ?? 0, until: until ?? 0, ends: ends ?? 0, held: held ?? 0, posted: posted ?? 0 };
-}
+const NOT_ATTACHED: OwnMoney = {
+  own: (currency) => newAccount(GUARDIAN, currency),
+  stored: () => Promise.resolve(),
+  freeze: () => Promise.resolve(),
+  followFreeze: () => Promise.resolve(),
+};
 
 /** Takes an amount out of rows, the last ones first. */
 function shorten(rows: SpendRow[], amount: Micros): void {

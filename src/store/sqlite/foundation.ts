@@ -74,7 +74,12 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     forget,
     atCommit: () => folding.atCommit(clock.monotonic()),
   });
-  options.shared?.attach({ own: (currency) => spending.account(GUARDIAN, currency, 0), stored: () => commits.synced() });
+  options.shared?.attach({
+    own: (currency) => spending.account(GUARDIAN, currency, 0),
+    stored: () => commits.synced(),
+    freeze: (currency, reason) => commits.hard(() => spending.freezeShared(currency, reason, clock.now())),
+    followFreeze: (currency, freeze) => commits.hard(() => spending.followFreeze(currency, freeze)),
+  });
   const log = createLog(db, { present, commits, numbers, observe: options.observe });
   const folding = createFolding(db, {
     present,

@@ -2,22 +2,24 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Refused } from "../../core/errors.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
-import { showMoney, type Micros } from "../../core/units.ts";
+import type { Micros } from "../../core/units.ts";
 import { MONEY_KEPT_MS, PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
 import type { Hold, HoldRequest } from "../../limits/verdict.ts";
 import {
   GUARDIAN,
   newAccount,
   openRow,
+  overCap,
+  overrunReason,
   scopeOf,
   captureOf,
   END_OF_TIME,
-  spentIn,
   SPEND_WINDOWS,
   type Account,
   type Cap,
   type Scope,
   type Capture,
+  type Freeze,
   type SpendWindow,
 } from "../../limits/spending.ts";
 import type { Paid } from "../admission.ts";
@@ -138,7 +140,7 @@ export class SpendingTable {
     const { money, caps } = paid;
     const scopes = [scopeOf(specialist), GUARDIAN];
     this.correct(scopes, money, id, now);
-    this.#shared?.ended({ currency: money.currency, released: 0, posted: money.micros, overrun: money.micros, passed: [] });
+    this.#shared?.ended({ id, currency: money.currency, released: 0, posted: money.micros, overrun: money.micros, passed: [] });
     for (const scope of scopes) this.#overrun(this.account(scope, money.currency, now), id, { held: 0, posted: money.micros }, caps, now);
     return undefined;
   }
@@ -181,6 +183,12 @@ export class SpendingTable {
   /** Freezes the account that all share, so that nothing is spent in this currency. */
   freezeShared(currency: string, reason: string, now: number): void {
     this.#freeze(this.account(GUARDIAN, currency, now), { id: "", reason }, now);
+  }
+
+  /** Freezes it as another store has done, which has recorded why. */
+  followFreeze(currency: string, { since, reason }: Freeze): void {
+    this.account(GUARDIAN, currency, since).frozen ??= { since, reason };
+    this.#sql.freeze.run(GUARDIAN, currency, since, reason);
   }
 
   /** Unfreezes an account and records by whom and why. Returns the currencies that were frozen. */
@@ -258,7 +266,7 @@ export class SpendingTable {
     for (const [scope, starts] of startsOf(String(row["starts"]))) {
       const account = this.account(scope, currency, now);
       const passed = this.#move(account, starts, result, now);
-      if (scope === GUARDIAN) this.#shared?.ended({ ...result, currency, passed });
+      if (scope === GUARDIAN) this.#shared?.ended({ ...result, id, currency, passed });
       this.#sql.entry.run(this.#numbers.row(), scope, currency, kind, id, 0 - result.released, result.posted, now);
       if (result.overrun > 0) this.#overrun(account, id, { held: result.released, posted: result.posted }, how.caps, now);
     }
@@ -293,8 +301,7 @@ export class SpendingTable {
   ): void {
     const { scope, currency } = account;
     if (account.frozen !== undefined || (scope === GUARDIAN && !overCap(account, caps, now))) return;
-    const [cost, aside] = [posted, held].map((micros) => showMoney({ currency, micros }));
-    this.#freeze(account, { id, reason: `${id} cost ${cost}, with a hold of ${aside}` }, now);
+    this.#freeze(account, { id, reason: overrunReason(id, currency, { posted, held }) }, now);
   }
 
   #freeze(account: Account, { id, reason }: { readonly id: string; readonly reason: string }, now: number): void {
@@ -324,16 +331,6 @@ export class SpendingTable {
       );
     return Number(changes) - sums.length;
   }
-}
-
-function overCap(account: Account, caps: readonly Cap[], now: number): boolean {
-  return caps.some(
-    ({ scope, window, money }) =>
-      scope === account.scope &&
-      money.currency === account.currency &&
-      window !== "action" &&
-      spentIn(account, window, now).micros > money.micros,
-  );
 }
 
 function statements(db: DatabaseSync) {

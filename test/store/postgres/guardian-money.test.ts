@@ -211,6 +211,45 @@ describe("a cap of the Guardian's over sixteen holders", () => {
     expect(await here.hold(1, "d", 40)).toBe("hold");
   });
 
+  test("is frozen for all holders once they have spent more than it together, also on the next day, until a person unfreezes it", async (context) => {
+    const here = await lab(context);
+    const settle = (part: number, id: string, units: number) =>
+      here.held.get(part)?.store.endHold({ id, actual: units * UNIT, caps: caps("credits"), now: here.clock.now() });
+    expect(await here.hold(0, "a", 50)).toBe("hold");
+    expect(await here.hold(1, "b", 50)).toBe("hold");
+    settle(1, "b", 50);
+    settle(0, "a", 51);
+    const frozen = async () => (await here.held.get(0)?.store.frozen())?.map(({ scope, reason }) => ({ scope, reason }));
+    await expect.poll(frozen).toContainEqual({ scope: "guardian", reason: "a cost 51 credits, with a hold of 50 credits" });
+    here.pass(2 * DAY);
+    expect(await here.hold(0, "c")).toBe("wait");
+    expect(await here.hold(1, "d")).toBe("wait");
+    expect(await here.held.get(1)?.store.frozen()).toMatchObject([{ scope: "guardian" }]);
+    expect(await here.rows("SELECT scope FROM retinue.spend_frozen WHERE shard = -1")).toEqual([{ scope: "guardian" }]);
+    for (const part of [0, 1]) await here.held.get(part)?.store.unfreeze(GUARDIAN, { by: "ada", reason: "looked at" }, here.clock.now());
+    expect(await here.hold(1, "e")).toBe("hold");
+    expect(await here.hold(2, "f")).toBe("hold");
+  });
+
+  test("a holder whose wait for the lock of the money was ended asks again", async (context) => {
+    const here = await lab(context);
+    await here.open(0);
+    const other = await here.connect();
+    await other.query({ text: "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('retinue money retinue', 0))" });
+    const held = here.hold(0, "a");
+    held.catch(() => undefined);
+    await expect
+      .poll(() =>
+        here.rows(
+          "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'retinue money' AND wait_event = 'advisory'",
+        ),
+      )
+      .toHaveLength(1);
+    await expect(held).rejects.toThrow("canceling statement");
+    await other.query({ text: "COMMIT" });
+    expect(await here.hold(0, "b")).toBe("hold");
+  });
+
   test("comes back from a holder whose session for money has ended", async (context) => {
     const here = await lab(context);
     expect(await here.hold(0, "a")).toBe("hold");
