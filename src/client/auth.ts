@@ -42,16 +42,16 @@ export function createKeys({ read, nameOf, salt, scrubber }: KeyOptions): KeyPro
   const dead = new Map<string, KeyId>();
 
   const reread = (handle: string): HeldKey => {
-    const place = nameOf?.(handle) ?? `the key of ${handle}`;
+    const place = (): string => nameOf?.(handle) ?? `the key of ${handle}`;
     const text = read(handle)?.trim();
     if (text === undefined || text === "")
       throw new Misconfigured("key_missing", `there is no key for ${handle}`, {
-        hint: `set ${place} to the key shown when it was created`,
+        hint: `set ${place()} to the key shown when it was created`,
       });
     if (!KEY.test(text))
       throw new Misconfigured("key_invalid", `the key for ${handle} does not fit a header`, {
         expected: "8 to 1,000 printable characters without spaces",
-        hint: `fix ${place}`,
+        hint: `fix ${place()}`,
       });
     const key = new Secret(text);
     scrubber?.add(key);

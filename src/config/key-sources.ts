@@ -122,6 +122,12 @@ export function statedKeyFile({ handle, keyFile }: KeyPlace, environment: Enviro
   return keyFile ?? environment.get(`${keyVariable(handle)}_FILE`);
 }
 
+/** The variables of all keys as they are now, for lookups of many: `.env` is read once, and not for each. */
+export function keyVariablesNow(environment: Environment): Environment {
+  const now = new Map(environment.entries(keyVariable("")));
+  return { ...environment, get: (name) => now.get(name) };
+}
+
 /** A reference to a specialist's key: its `keyFile`, else the variable, else the file that `…_FILE` names, else the issued key. */
 export function keyReference(place: KeyPlace, environment: Environment, cwd: string): KeyReference {
   const variable = keyVariable(place.handle);
@@ -164,7 +170,8 @@ export interface KeyCheck {
 }
 
 /** Lists the problems of these specialists' keys, for a network of this set. */
-export function checkKeys(places: readonly KeyPlace[], check: KeyCheck): Problem[] {
+export function checkKeys(places: readonly KeyPlace[], given: KeyCheck): Problem[] {
+  const check = { ...given, environment: keyVariablesNow(given.environment) };
   const problems: Problem[] = [];
   for (const place of places) {
     problems.push(...checkKey(place, places, check));

@@ -44,7 +44,8 @@ export interface GatewayOptions extends AdmissionSources {
   /** Creates a client for another profile on the same network. */
   readonly connect: (profile: Profile) => Client;
   readonly store: Store;
-  readonly pacer: Pacer;
+  /** `places` are of all gateways that share sockets. Default: of this one alone. */
+  readonly pacer: Pacer & { readonly places?: Semaphore };
   readonly keys: KeyWatch;
   readonly clock: Clock;
   readonly announcer: Announcer;
@@ -101,7 +102,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const { client, clock } = given;
   const options: GatewayParts = {
     ...given,
-    places: createSemaphore(CONNECTIONS),
+    places: given.pacer.places ?? createSemaphore(CONNECTIONS),
     onLeaving: () => given.store.requireCurrent(),
     credentials: createCredentials<GatewayAnswer>({
       profile: client.profile,
@@ -226,12 +227,11 @@ function paced(
   credential: Credential<GatewayAnswer>,
 ): Promise<GatewayAnswer> {
   const { pacer, clock } = options;
-  const { member, lane } = request;
   if (credential.kind === "credential")
     return pacer.run(key.fingerprint, () => sendAdmitted(options, request, { key, client, secret: credential.secret }));
   if (credential.kind === "held") return Promise.resolve(credential.held);
   const { message, until = clock.now() + OPEN_WAIT_MS } = credential;
-  return Promise.resolve(waits(options, member, { until, rule: "token_unavailable", message, lane }));
+  return Promise.resolve(waits(options, request.member, { until, rule: "token_unavailable", message, lane: request.lane }));
 }
 
 const KEY_REFUSED: Outcome = { class: "never-left", reason: "the network refused the key of another request" };

@@ -3,12 +3,12 @@ import type { HeldKey, KeyProvider } from "../client/auth.ts";
 import type { Clock } from "../core/clock.ts";
 import { messageOf, Misconfigured } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
-import type { KeyId } from "../core/ids.ts";
+import type { Handle, KeyId } from "../core/ids.ts";
 import { SECOND } from "../core/units.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
 import type { Store } from "../store/store.ts";
 import { isProbeDue, openCircuit, refuseProbe, releaseProbe, sendProbe, type ClosedCircuit } from "./breaker.ts";
-import type { Member } from "./member.ts";
+import type { KeyTrouble, Member } from "./member.ts";
 
 /** Interval at which an unusable key is read again from its source, without a request. */
 export const KEY_CHECK_MS = 5 * SECOND;
@@ -21,6 +21,8 @@ export interface KeyWatchOptions {
   readonly announcer: Announcer;
   /** Called when a specialist has another key than before, and when one that had none gets its first. */
   readonly onKeyReplaced?: () => void;
+  /** Specialists that must not use their keys now, and the reason of each. */
+  readonly keptOut?: (() => ReadonlyMap<Handle, KeyTrouble>) | undefined;
 }
 
 export interface KeyWatch {
@@ -39,7 +41,7 @@ export interface KeyWatch {
   probe(member: Member, takesKey: () => Promise<boolean>): Promise<boolean>;
 }
 
-export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyReplaced }: KeyWatchOptions): KeyWatch {
+export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyReplaced, keptOut }: KeyWatchOptions): KeyWatch {
   const holders = createKeyHolders();
   /** Keys that a probe found good: a refusal soon after continues to escalate, since some reads need no key. */
   const closed = new WeakMap<Member, ClosedCircuit>();
@@ -49,9 +51,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyRep
     } catch (error) {
       if (!(error instanceof Misconfigured)) throw error;
       const message = [messageOf(error), error.details.hint].filter((part) => part !== undefined).join("; ");
-      member.keyTrouble = { code: error.code, message, since: clock.now() };
-      announcer.emit("parked", { at: clock.now(), handle: member.specialist.handle, code: error.code, message });
-      return undefined;
+      return park(member, { code: error.code, message, since: clock.now() }, { announcer, clock });
     }
   };
 
@@ -67,6 +67,8 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyRep
 
   return {
     usable(member, toTry = false) {
+      const kept = keptOut?.().get(member.specialist.handle);
+      if (kept !== undefined && member.keyTrouble?.code !== kept.code) return park(member, kept, { announcer, clock });
       if (member.keyTrouble !== undefined && !(toTry && isProbing(member))) return undefined;
       const key = read(member, () => keys.current(member.specialist.handle));
       return key === undefined || key.fingerprint === member.keyId ? key : register(member, key);
@@ -90,6 +92,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyRep
       announcer.emit("parked", { at: clock.now(), handle, code: trouble.code, message: trouble.message });
     },
     async look(member) {
+      if (keptOut?.().has(member.specialist.handle) === true) return false;
       const trouble = member.keyTrouble;
       member.keyTrouble = undefined;
       const key = readQuietly(() => keys.reread(member.specialist.handle));
@@ -110,6 +113,12 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyRep
       return true;
     },
   };
+}
+
+function park(member: Member, trouble: KeyTrouble, { announcer, clock }: Pick<KeyWatchOptions, "announcer" | "clock">): undefined {
+  const { code, message } = trouble;
+  member.keyTrouble = trouble;
+  announcer.emit("parked", { at: clock.now(), handle: member.specialist.handle, code, message });
 }
 
 function createKeyHolders() {

@@ -46,12 +46,23 @@ export interface ModelsOptions {
   readonly halt: (handle: string) => Stop | undefined;
   /** Default: sockets and time of this machine. */
   readonly link?: ModelLink | undefined;
+  /** Shared by runtimes that count their calls of a model together. Default: these models count alone. */
+  readonly paces?: ModelPaces | undefined;
 }
 
 /** The way of requests to models, and their pace. */
 export interface ModelLink {
   readonly send: Transport;
   pacer(options: PacingOptions): Pacer;
+}
+
+/** Calls of each model in use, by its name. */
+export type ModelPaces = Map<string, Pace>;
+
+interface Pace {
+  readonly pacer: Pacer;
+  /** Calls that were begun, or wait for their start. */
+  underWay: number;
 }
 
 /** The reason for which calls of a model wait. */
@@ -91,11 +102,10 @@ const MAX_WAITS = 1_000;
 /** Each model has a pacer of its own, with one line. */
 const LINE = asKeyId("model");
 
-/** One model in use. */
+/** One model in use. Its rest is dated by the clock of this runtime, which may differ from another's. */
 interface Line {
   readonly settings: ModelSettings;
-  readonly pacer: Pacer;
-  underWay: number;
+  readonly pace: Pace;
   rest: (ModelWait & { readonly failures: number; readonly key: string | undefined }) | undefined;
 }
 
@@ -116,6 +126,7 @@ export function createModels(options: ModelsOptions): Models {
 class AskedModels implements Models {
   readonly #options: ModelsOptions;
   readonly #lines = new Map<string, Line>();
+  readonly #paces: ModelPaces;
   /** Waits of single specialists for money, a halt or a pause. */
   readonly #waits = new Map<string, ModelWait>();
   readonly #link: ModelLink;
@@ -124,6 +135,7 @@ class AskedModels implements Models {
   constructor(options: ModelsOptions) {
     const { clock } = options;
     this.#options = options;
+    this.#paces = options.paces ?? new Map();
     this.#link = options.link ?? {
       send: (request) => (this.#sockets ??= modelSockets(clock)).send(request),
       pacer: (pacing) => livePacer(clock, pacing),
@@ -150,7 +162,7 @@ class AskedModels implements Models {
 
   async ask(member: Member, event: AskedEvent, call: ModelCall, signal: AbortSignal): Promise<HandlerRead> {
     const line = this.#lineOf(call.model);
-    const { settings, rest } = line;
+    const { settings, pace, rest } = line;
     const now = this.#options.clock.now();
     const key = this.#keyOf(settings);
     // A key that was replaced is tried at once.
@@ -163,16 +175,16 @@ class AskedModels implements Models {
         { code: "model_key_missing", message: `the model "${settings.name}" has no key in ${settings.key}` },
         key,
       );
-    if (line.underWay >= 2 * settings.concurrency)
+    if (pace.underWay >= 2 * settings.concurrency)
       return {
         suspendedUntil: now + BUSY_MS,
-        reason: `${line.underWay} calls of the model "${settings.name}" are under way or wait`,
+        reason: `${pace.underWay} calls of the model "${settings.name}" are under way or wait`,
       };
-    line.underWay++;
+    pace.underWay++;
     try {
-      return await line.pacer.run(LINE, () => this.#try(line, key, { member, event, call, signal }));
+      return await pace.pacer.run(LINE, () => this.#try(line, key, { member, event, call, signal }));
     } finally {
-      line.underWay--;
+      pace.underWay--;
     }
   }
 
@@ -299,7 +311,9 @@ class AskedModels implements Models {
         hint: "add it to models in the config file, and start again",
       });
     const { concurrency, spacingMs } = settings;
-    const line: Line = { settings, pacer: this.#link.pacer({ concurrency, spacingMs }), underWay: 0, rest: undefined };
+    const pace = this.#paces.get(name) ?? { pacer: this.#link.pacer({ concurrency, spacingMs }), underWay: 0 };
+    this.#paces.set(name, pace);
+    const line: Line = { settings, pace, rest: undefined };
     this.#lines.set(name, line);
     return line;
   }

@@ -72,6 +72,11 @@ export class FleetLog {
     this.#log.warn(`drained by ${by}: its specialists go to the others, and it takes none until it is started again`);
   }
 
+  /** The others cannot see a drain before the server can be used. */
+  drainUntold(error: unknown): void {
+    this.#log.warn("the other processes do not know of the drain yet", { message: messageOf(error) });
+  }
+
   /** Nothing is sent, or nothing of some specialists, until the server can be used again. The reason may change meanwhile. */
   failed(error: unknown, isAll: boolean): void {
     const message = messageOf(error);

@@ -61,7 +61,7 @@ export class Fleet {
   readonly #differing: Differing;
   readonly #log: FleetLog;
   #startedAt: number | undefined;
-  #opening: Promise<void> | undefined;
+  #opening: Promise<unknown> | undefined;
   #loop: Promise<void> | undefined;
   #isDraining = false;
   #isSessionLost = false;
@@ -128,7 +128,7 @@ export class Fleet {
 
   /** Resolves when no store is being opened: the parts of then have read every halt of before. */
   async settled(): Promise<void> {
-    while (this.#opening !== undefined) await this.#opening.catch(() => undefined);
+    while (this.#opening !== undefined) await this.#opening;
   }
 
   /** Is seen by the others from now on, and can ask them. Throws if the server cannot be used. */
@@ -160,15 +160,15 @@ export class Fleet {
     return this.#view;
   }
 
-  /** Gives everything to the others and takes nothing more. `by` is the person who ordered it. */
+  /** Gives everything to the others and takes nothing more. `by` is the person who ordered it. Never rejects. */
   async drain(by: string): Promise<void> {
     this.#log.drained(by);
     this.#isDraining = true;
     this.#giving.want([]);
-    await this.#membership?.drains();
+    await this.#membership?.drains().catch((error: unknown) => this.#log.drainUntold(error)); // a look tells it again
     await this.settled();
     await this.#endAll();
-    await this.#membership?.notify();
+    await this.#membership?.notify().catch(() => undefined); // they look anyway
   }
 
   /** Ends the work: the others take over at once. */
@@ -178,12 +178,14 @@ export class Fleet {
     this.#giving.want([]);
     this.#wake.abort();
     await this.#membership?.drains().catch(() => undefined);
+    await this.orders.storeAtEnd(this.#membership, this.allParts); // before others take the shards
     const ended = this.#endAll(); // without waiting for a store that is just being opened
     await this.#loop;
     await this.settled();
     const membership = this.#membership;
     [this.#membership, this.#leaving] = [undefined, membership];
     await Promise.all([ended, this.#endAll()]);
+    await this.orders.storeAtEnd(membership); // a store that was being opened may have held some
     await membership?.notify().catch(() => undefined); // they look anyway
     this.#leaving = undefined;
     await membership?.close();
@@ -206,6 +208,7 @@ export class Fleet {
       onTime: (serverNow, askedAt) => time.note(serverNow, askedAt),
       onLost: () => {
         this.#isSessionLost = true;
+        for (const part of this.#parts) part.lose("no session shows this process"); // a halt asks only those seen
         this.#wake.abort();
       },
     });
@@ -313,14 +316,12 @@ export class Fleet {
 
   async #take(membership: Membership, shards: readonly number[]): Promise<Recovered | undefined> {
     await this.place(); // a store that is opened reads its keys anew
-    const opening = this.#losses.noting(this.#open(membership, shards));
-    this.#opening = opening.then(() => undefined);
-    try {
-      return await opening;
-    } finally {
+    const opening = this.#losses.noting(this.#open(membership, shards)).finally(() => {
       this.#opening = undefined;
       this.orders.end();
-    }
+    });
+    this.#opening = Promise.allSettled([opening]); // whoever opens it hears of a failure
+    return opening;
   }
 
   async #open(membership: Membership, shards: readonly number[]): Promise<Recovered | undefined> {
@@ -384,12 +385,11 @@ export class Fleet {
   }
 
   async #close(part: Part): Promise<void> {
-    const { log } = this.#with.options;
     try {
       await part.runtime.stop();
       await part.store.close();
     } catch (error) {
-      if (!isRetinueError(error)) log.error("a store could not be closed", { message: messageOf(error) });
+      if (!isRetinueError(error)) this.#with.options.log.error("a store could not be closed", { message: messageOf(error) });
     } finally {
       this.orders.hold(...part.runtime.parts.unkeptHalts.all());
       this.#parts.delete(part);

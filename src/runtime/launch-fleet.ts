@@ -6,7 +6,6 @@ import { Fatal, isRetinueError, messageOf, type RetinueError, Retryable } from "
 import { createAnnouncer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
-import { Secret } from "../core/secret.ts";
 import { SECOND, showDuration } from "../core/units.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
 import type { Stop } from "../limits/verdict.ts";
@@ -28,19 +27,11 @@ import { definitionsDigest } from "./definitions-digest.ts";
 import { Fleet } from "./fleet.ts";
 import type { Part } from "./fleet-options.ts";
 import { createFleetNews, type FleetNews } from "./fleet-news.ts";
-import {
-  keysOf,
-  learnSecrets,
-  lifeOf,
-  openCommon,
-  receiverOf,
-  SALT_LENGTH,
-  type LaunchOptions,
-  type LaunchPlan,
-  type Life,
-} from "./launch.ts";
+import type { DefinitionsChanged } from "./reload.ts";
+import { learnSecrets, lifeOf, openCommon, receiverOf, type LaunchOptions, type LaunchPlan, type Life } from "./launch.ts";
 import { DEFAULT_HANDLERS, type Runtime } from "./runtime.ts";
 import type { SeenRuntime } from "./seen-runtime.ts";
+import { sharersAmong } from "./shared-keys.ts";
 
 export interface LaunchedFleet extends LaunchPlan, Life {
   readonly fleet: Fleet;
@@ -80,7 +71,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     address,
     common,
     specialists: () => [...specialists.values()].toSorted((a, b) => (a.handle < b.handle ? -1 : 1)),
-    sharers: () => sharersAmong([...specialists.keys()], planned, options),
+    sharers: () => sharersAmong([...specialists.keys()], config, options),
     perRuntime: {
       handlerQueue: new PQueue({ concurrency: DEFAULT_HANDLERS }),
       sharedLists,
@@ -114,12 +105,13 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     patiently,
   });
   const { isolation, tools, transport } = common;
+  const life = { runtime, isolation, planned, options: { ...options, announcer }, close: [isolation, tools, transport] };
   const launched: LaunchedFleet = {
     ...planned,
     fleet,
     runtime,
     halts: () => halts ?? [],
-    ...lifeOf({ runtime, isolation, planned, options: { ...options, announcer }, close: [isolation, tools, transport] }),
+    ...lifeOf({ ...life, onChange: (changes) => runtime.changing(changes) }),
   };
   await patiently(() => fleet.join()).catch(async (error: unknown) => {
     await Promise.all([fleet.stop(), transport.close()]);
@@ -162,23 +154,6 @@ function patient(
 function mayPass(error: unknown): error is RetinueError {
   if (isStoreLost(error)) return isConnectionLost(error.details.cause);
   return isConnectionLost(error) || (isRetinueError(error) && error.code === "store_read_only");
-}
-
-/** Groups of specialists with one key. A key that cannot be read now is no member of any: its specialist waits for it. */
-function sharersAmong(
-  handles: readonly Handle[],
-  { config }: LaunchPlan,
-  { scrubber, random }: LaunchOptions,
-): readonly (readonly Handle[])[] {
-  const keys = keysOf(config, new Secret(random.word(SALT_LENGTH)), scrubber);
-  const groups = Map.groupBy(handles, (handle) => {
-    try {
-      return keys.current(handle).fingerprint;
-    } catch {
-      return undefined; // the runtime says why, and looks again
-    }
-  });
-  return [...groups].flatMap(([key, group]) => (key === undefined || group.length < 2 ? [] : [group]));
 }
 
 interface FleetRuntimeOptions {
@@ -280,12 +255,19 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     return (this.#digest ??= definitionsDigest(this.#with.specialists.values()));
   }
 
+  /** Called before these are put and retired one after another: the other processes hear of all at once, and keys are placed once. */
+  async changing({ put, retired }: DefinitionsChanged): Promise<void> {
+    const { specialists } = this.#with;
+    this.#digest = undefined;
+    for (const specialist of put) specialists.set(specialist.handle, specialist);
+    for (const handle of retired) specialists.delete(handle);
+    await this.#told();
+  }
+
   async put(specialist: Specialist): Promise<void> {
     const { fleet, specialists } = this.#with;
-    this.#digest = undefined;
     const { handle } = specialist;
-    specialists.set(handle, specialist);
-    await this.#told();
+    if (specialists.get(handle) !== specialist) await this.changing({ put: [specialist], retired: [] });
     const part = fleet.partOf(handle);
     if (fleet.sharedKeys.mayRun(handle)) await part?.runtime.put(specialist);
     this.#whenOpened(handle, part);
@@ -293,9 +275,7 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
 
   retire(handle: Handle): void {
     const { fleet, specialists } = this.#with;
-    this.#digest = undefined;
-    specialists.delete(handle);
-    void this.#told();
+    if (specialists.has(handle)) void this.changing({ put: [], retired: [handle] });
     const part = fleet.partOf(handle);
     part?.runtime.retire(handle);
     this.#whenOpened(handle, part);

@@ -1,6 +1,6 @@
 /** Turns checked settings into a runtime that is ready to start: everything is checked before anything begins. */
 import { createKeys, type KeyProvider } from "../client/auth.ts";
-import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
+import { CONNECTIONS, createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import { alertSecrets } from "../config/alert-settings.ts";
 import type { Config } from "../config/config.ts";
 import { declaredSecrets, environmentSecrets, keyReference, toolSecrets } from "../config/key-sources.ts";
@@ -21,7 +21,7 @@ import type { Random } from "../core/random.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 import { checkCaps } from "../limits/caps.ts";
-import { livePacer, type Pacer } from "../limits/pacing.ts";
+import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
 import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
@@ -31,10 +31,12 @@ import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepHalts } from "./keep-halts.ts";
 import { lazyTools } from "./lazy-tools.ts";
-import { keepReloading } from "./reload.ts";
+import { keepReloading, type ReloadingOptions } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import type { RuntimeOptions } from "./runtime-options.ts";
+import { createSemaphore } from "../gateway/semaphore.ts";
 import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
+import type { ModelPaces } from "../model/models.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
 import { networkSecretsIn } from "../webhooks/network-secrets.ts";
 import type { Specialist } from "../specialist/specialist.ts";
@@ -208,7 +210,9 @@ export interface CommonParts {
   readonly transport: SocketTransport;
   readonly tools: ReturnType<typeof lazyTools>;
   readonly isolation: WorkerPool;
-  readonly pacer: Pacer;
+  /** With as many places as the transport has sockets. */
+  readonly pacer: RuntimeOptions["pacer"];
+  readonly modelPaces: ModelPaces;
 }
 
 export function openCommon({ config }: LaunchPlan, { clock, log, isolation, capturesPrints }: LaunchOptions): CommonParts {
@@ -218,7 +222,8 @@ export function openCommon({ config }: LaunchPlan, { clock, log, isolation, capt
     transport: createTransport({ clock }),
     tools: lazyTools({ config, clock, log }),
     isolation: isolation ?? createWorkerPool({ clock, log, capturesPrints }),
-    pacer: livePacer(clock, spacing),
+    pacer: { ...livePacer(clock, spacing), places: createSemaphore(CONNECTIONS) },
+    modelPaces: new Map(),
   };
 }
 
@@ -226,7 +231,7 @@ export function openCommon({ config }: LaunchPlan, { clock, log, isolation, capt
 export async function runtimeOptions(
   { config, profile, baseUrl }: LaunchPlan,
   options: LaunchOptions,
-  { transport, tools, isolation, pacer }: CommonParts,
+  { transport, tools, isolation, pacer, modelPaces }: CommonParts,
   store: Store,
 ): Promise<Omit<RuntimeOptions, "specialists">> {
   const { clock, random, log, scrubber } = options;
@@ -246,7 +251,7 @@ export async function runtimeOptions(
     zone: config.guardian.zone,
     guardianCaps: config.guardian.spend,
     drainMs: config.drainMs,
-    models: { settings: config.models, readKey: config.readModelKey },
+    models: { settings: config.models, readKey: config.readModelKey, paces: modelPaces },
     retention: config.retention,
     passive: options.passive ?? false,
     writes: options.writes ?? "send",
@@ -275,7 +280,7 @@ export function receiverOf({ receiver, store }: Config): ReceiverSettings {
 /** Characters of the salt of key fingerprints. */
 export const SALT_LENGTH = 40;
 
-export interface LifeParts {
+export interface LifeParts extends Pick<ReloadingOptions, "onChange"> {
   readonly runtime: Pick<Runtime, "start" | "stop" | "put" | "retire" | "announcer"> & {
     readonly parts: { readonly unkeptHalts: Pick<UnkeptHalts, "all"> };
   };
@@ -287,7 +292,7 @@ export interface LifeParts {
 }
 
 /** The course of a runtime, or of several as one: starts, reloads its definitions, drains, and closes its parts. */
-export function lifeOf({ runtime, isolation, planned, options, close }: LifeParts): Life {
+export function lifeOf({ runtime, isolation, planned, options, close, onChange }: LifeParts): Life {
   const { config, profile, roster, loader } = planned;
   const { clock, random, log } = options;
   const draining = new AbortController();
@@ -301,7 +306,7 @@ export function lifeOf({ runtime, isolation, planned, options, close }: LifePart
   const stop = async (): Promise<void> => {
     await drain();
     for (const part of close) await part.close();
-    await keepHalts(runtime.parts.unkeptHalts.all(), { store: config.store, clock, random, log });
+    await keepHalts(runtime.parts.unkeptHalts.all(), { store: config.store, clock, random, log, newSalt: () => random.word(SALT_LENGTH) });
   };
   return {
     async start() {
@@ -319,7 +324,7 @@ export function lifeOf({ runtime, isolation, planned, options, close }: LifePart
       };
       if (options.passive !== true && options.fixed !== true)
         reloading = keepReloading(
-          { config, roster, runtime, clock, log, load, loader, refresh, ...defined({ isHasty: options.isHasty }) },
+          { config, roster, runtime, clock, log, load, loader, refresh, ...defined({ isHasty: options.isHasty, onChange }) },
           draining.signal,
         );
       return recovered;

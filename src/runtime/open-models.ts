@@ -3,8 +3,8 @@ import type { ModelsOptions, Models } from "../model/models.ts";
 import type { Caps } from "../specialist/specialist.ts";
 import { capsFor } from "./open-gateway.ts";
 
-/** The models of the settings, the way to their keys, and to themselves. */
-export type ModelAccess = Pick<ModelsOptions, "settings" | "readKey" | "link">;
+/** The models of the settings, the way to their keys and to themselves, and their pace. */
+export type ModelAccess = Pick<ModelsOptions, "settings" | "readKey" | "link" | "paces">;
 
 export interface ModelNeeds extends Omit<ModelsOptions, keyof ModelAccess | "caps"> {
   /** Undefined if no model may be asked. */

@@ -2,6 +2,7 @@
  * Stops that no store has yet: those that are given while one is being opened, which may have read the stops of before, and halts that the
  * server could not keep. They hold for the store before its work begins. Until then nobody can ask the store itself.
  */
+import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 import type { Stop } from "../limits/verdict.ts";
 import type { Membership } from "../store/postgres/membership.ts";
 import type { Store } from "../store/store.ts";
@@ -12,6 +13,11 @@ export interface StopOrder {
   readonly scope: string;
   /** Absent if it ends the stop. */
   readonly stop?: { readonly reason: string; readonly at: number };
+}
+
+/** A store with halts that it could not keep. */
+interface Holding {
+  readonly runtime: { readonly parts: { readonly unkeptHalts: Pick<UnkeptHalts, "all"> } };
 }
 
 export class OrdersMeanwhile {
@@ -47,6 +53,12 @@ export class OrdersMeanwhile {
     const held = this.#unkept;
     for (const { scope, reason, since } of held) await membership.keepStop("halt", scope, reason, since);
     this.#unkept = this.#unkept.filter((halt) => !held.includes(halt));
+  }
+
+  /** Stores them as the process ends, with those of these stores. Others stay in memory, for whoever ends the process to keep or to tell of. */
+  async storeAtEnd(membership: Pick<Membership, "keepStop"> | undefined, stores: readonly Holding[] = []): Promise<void> {
+    this.hold(...stores.flatMap(({ runtime }) => runtime.parts.unkeptHalts.all()));
+    if (membership !== undefined) await this.store(membership).catch(() => undefined);
   }
 
   end(): void {

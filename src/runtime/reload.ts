@@ -36,6 +36,14 @@ export interface ReloadingOptions {
   readonly refresh: () => boolean;
   /** A person waits for each edit. */
   readonly isHasty?: boolean;
+  /** Called once in each reload, before the first of these is put or retired. */
+  readonly onChange?: (changes: DefinitionsChanged) => Promise<void>;
+}
+
+/** The specialists that a reload changes. */
+export interface DefinitionsChanged {
+  readonly put: readonly Specialist[];
+  readonly retired: readonly Handle[];
 }
 
 /** Interval between checks of the files, a few dozen `stat` calls each: where the system reports changes, it may still miss one. */
@@ -47,6 +55,8 @@ const LOOKING_SHARE = { unasked: 0.003, usual: 0.02, hasty: 0.2 };
 /** A file that is still being written changes again within this time. */
 const SETTLE_MS = { usual: 300, hasty: 40 };
 const MAX_SETTLES = 20;
+/** A changed module may be that of thousands of definitions: the event loop turns after so many of them. */
+const PUTS_PER_TURN = 20;
 
 /** A running specialist, by the definition that it runs. */
 interface Running {
@@ -165,10 +175,10 @@ async function reloadSafely(options: ReloadingOptions, state: State, changes: Ch
   }
 }
 
-async function reload(options: ReloadingOptions, state: State, { changed, variables, signal }: Changes): Promise<void> {
-  const { runtime } = options;
+async function reload(options: ReloadingOptions, state: State, { changed: paths, variables, signal }: Changes): Promise<void> {
+  const { runtime, clock } = options;
   const { running } = state;
-  const roster = await unlessAborted(loadChanged(options, state, changed, variables), signal);
+  const roster = await unlessAborted(loadChanged(options, state, paths, variables), signal);
   if (roster === undefined) return;
   const broken = new Map(
     roster.problems
@@ -176,22 +186,32 @@ async function reload(options: ReloadingOptions, state: State, { changed, variab
       .toReversed() // the first one of a file is told
       .flatMap((problem) => (problem.file === undefined ? [] : [[problem.definition ?? problem.file, problem]])),
   );
-  const defined = new Set<Handle>();
-  for (const one of roster.definitions) {
-    const { file, load, specialist } = one;
+  const usable = roster.definitions.filter(({ file, specialist }) => {
+    const before = running.get(specialist.handle);
+    const displaced = before !== undefined && before.file !== file && broken.has(before.file);
+    return !broken.has(file) && !displaced;
+  });
+  const changed = usable.filter(({ file, load, specialist }) => {
+    const before = running.get(specialist.handle);
+    return before?.file !== file || before.load !== load;
+  });
+  const defined = new Set(usable.map(({ specialist }) => specialist.handle));
+  const gone = [...running].filter(([handle, { file }]) => !defined.has(handle) && !broken.has(file));
+  const put = changed.map(({ specialist }) => specialist);
+  if (changed.length + gone.length > 0) await options.onChange?.({ put, retired: gone.map(([handle]) => handle) });
+  for (const [i, one] of changed.entries()) {
+    if (i % PUTS_PER_TURN === 0) await new Promise<void>((resolve) => clock.soon(resolve));
+    if (signal.aborted) return;
+    const { file, specialist } = one;
     const { handle } = specialist;
     const before = running.get(handle);
-    const displaced = before !== undefined && before.file !== file && broken.has(before.file);
-    if (broken.has(file) || displaced) continue;
-    defined.add(handle);
-    if (before?.file === file && before.load === load) continue;
     running.set(handle, runningOf(one));
     await runtime.put(specialist);
     tell(options, handle, file, before === undefined ? "joins: its definition is new" : changeOf(before.specialist, specialist, variables));
   }
-  for (const [definition, problem] of broken) tellBroken(options, running, definition, problem);
-  for (const [handle, { file }] of running) {
-    if (defined.has(handle) || broken.has(file)) continue;
+  const byFile = new Map([...running].map(([handle, { file }]) => [file, handle]));
+  for (const [definition, problem] of broken) tellBroken(options, byFile.get(definition), problem);
+  for (const [handle, { file }] of gone) {
     running.delete(handle);
     runtime.retire(handle);
     tell(options, handle, file, "is no longer defined: it finishes its obligations, and begins no new work");
@@ -233,9 +253,8 @@ function changeOf(before: Specialist, after: Specialist, variables: boolean): st
     : `has a new definition, in effect from now on (${changes})`;
 }
 
-function tellBroken(options: ReloadingOptions, running: State["running"], definition: string, problem: Problem): void {
+function tellBroken(options: ReloadingOptions, handle: Handle | undefined, problem: Problem): void {
   const { file = "", message, line, column, excerpt, hint } = problem;
-  const handle = [...running].find(([, known]) => known.file === definition)?.[0];
   const place = [relative(options.config.cwd, file), line, column].filter((part) => part !== undefined).join(":");
   const code = excerpt === undefined ? "" : `, in: ${excerpt}`;
   const text = `${place} cannot be used: ${message}${code}${hint === undefined ? "" : `; ${hint}`}`;

@@ -1,11 +1,33 @@
 /** Specialists of a process that share a key: together in one shard, or not at work, because their key's quota would be counted twice. */
+import type { Config } from "../config/config.ts";
+import { keyVariablesNow } from "../config/key-sources.ts";
 import type { Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
+import { Secret } from "../core/secret.ts";
 import { KEY_CHECK_MS } from "../gateway/keys.ts";
 import type { KeyTrouble } from "../gateway/member.ts";
 import { remedyFor } from "../limits/wait-rules.ts";
 import type { HeldStore } from "../store/postgres/postgres-store.ts";
 import type { Membership } from "../store/postgres/membership.ts";
+import { keysOf, SALT_LENGTH, type LaunchOptions } from "./launch.ts";
+
+/** Groups of specialists with one key. A key that cannot be read now is no member of any: its specialist waits for it. */
+export function sharersAmong(
+  handles: readonly Handle[],
+  config: Config,
+  { scrubber, random }: Pick<LaunchOptions, "scrubber" | "random">,
+): readonly (readonly Handle[])[] {
+  const now = { ...config, environment: keyVariablesNow(config.environment) };
+  const keys = keysOf(now, new Secret(random.word(SALT_LENGTH)), scrubber);
+  const groups = Map.groupBy(handles, (handle) => {
+    try {
+      return keys.current(handle).fingerprint;
+    } catch {
+      return undefined; // the runtime says why, and looks again
+    }
+  });
+  return [...groups].flatMap(([key, group]) => (key === undefined || group.length < 2 ? [] : [group]));
+}
 
 /** Shards of this process with those that work there. */
 export interface Worked extends Pick<HeldStore, "has" | "place"> {

@@ -1,6 +1,7 @@
 /** Lines of `.env` that dotenv would ignore, or read otherwise than meant: each is named by its line, and its value is not said. */
+import { execFileSync, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { readDotenv } from "../../src/config/dotenv-file.ts";
 import { project } from "../harness/project.ts";
 
@@ -33,6 +34,28 @@ test("a file that is as before is not parsed again, one that has changed is", ()
   expect(read("A=1")).toBe(first);
   expect(read("A=2")).toEqual({ A: "2" });
   expect(read("A=1")).toEqual({ A: "1" });
+});
+
+test("a file is read in whole after a longer and after a shorter one, whatever its size says", () => {
+  const { root } = project();
+  execFileSync("mkfifo", [`${root}/pipe`]); // its size is 0
+  const writing = spawn("sh", ["-c", `for i in $(seq 3000); do echo "NAME_$i=value"; done > ${root}/pipe`], { stdio: "ignore" });
+  onTestFinished(() => void writing.kill());
+  expect(Object.keys(readDotenv(`${root}/pipe`).variables)).toHaveLength(3_000);
+  const variables = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`NAME_${i}`, `value ${i} ${"é".repeat(50)}`]));
+  for (const count of [1, 4_000, 2, 7_000, 0]) {
+    writeFileSync(
+      `${root}/.env`,
+      Object.entries(variables(count))
+        .map((pair) => pair.join("="))
+        .join("\n"),
+    );
+    expect(readDotenv(`${root}/.env`)).toEqual({ variables: variables(count), problems: [] });
+  }
+  writeFileSync(`${root}/.env`, `A=${"x".repeat(1_024 * 1_024)}`);
+  expect(problemsIn("A=1")).toEqual([]);
+  expect(readDotenv(`${root}/.env`)).toMatchObject({ variables: {}, problems: [{ message: "is larger than 1048576 bytes" }] });
 });
 
 test("a file that PowerShell wrote in UTF-16 is told, as nothing in it can be read", () => {

@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openEnvironment } from "../../src/config/environment.ts";
-import { checkKeys, keyReference, keyVariable, type KeyPlace } from "../../src/config/key-sources.ts";
+import { checkKeys, keyReference, keyVariable, keyVariablesNow, type KeyPlace } from "../../src/config/key-sources.ts";
 import { project } from "../harness/project.ts";
 
 const KEY_A = "sk-agent-abcd-efgh-ijkl";
@@ -24,6 +24,29 @@ describe("a key is read anew each time", () => {
     expect(reference.read()).toBe(KEY_B);
     rmSync(join(root, ".env"));
     expect(reference.read()).toBeUndefined();
+  });
+
+  test("but once for lookups of many, with the same results", () => {
+    const { root, write } = project({
+      ".env": `RETINUE_KEY_SCOUT=" ${KEY_A} "\nRETINUE_KEY_QUILL=\nRETINUE_KEY_HAND_FILE=key.txt`,
+      "key.txt": KEY_B,
+    });
+    const environment = openEnvironment({ cwd: root, variables: { RETINUE_KEY_CLERK: KEY_A } });
+    const now = keyVariablesNow(environment);
+    const read = (handle: string) => [environment, now].map((from) => keyReference({ handle }, from, root).read());
+    expect(["scout", "quill", "hand", "clerk"].map(read)).toEqual([KEY_A, undefined, KEY_B, KEY_A].map((key) => [key, key]));
+    write(".env", "");
+    expect(read("scout")).toEqual([undefined, KEY_A]);
+  });
+
+  test("which the check of many uses", () => {
+    const { root } = project({ ".env": `RETINUE_KEY_SCOUT=${KEY_A}\nRETINUE_KEY_QUILL=${KEY_A}`, "key.txt": KEY_A });
+    const environment = openEnvironment({ cwd: root, variables: { RETINUE_KEY_HAND_FILE: "key.txt" } });
+    let reads = 0;
+    const counting = { ...environment, get: (name: string) => (reads++, environment.get(name)) };
+    const places = ["scout", "quill", "hand"].map((handle) => ({ handle }));
+    const problems = checkKeys(places, { set: "a", ownProfile: false, environment: counting, cwd: root });
+    expect([problems.filter(({ code }) => code !== "key_file_open"), reads]).toEqual([[], 0]);
   });
 
   test("from the file a variable names, and from the file of the settings, which wins", () => {

@@ -48,3 +48,33 @@ test(
     for (const process of [one, two, three]) await process.ended;
   },
 );
+
+test(
+  "a drain that the server does not take at once holds all the same, and is told to the others once it does",
+  { timeout: 90_000 },
+  async (context) => {
+    const store = await server.database();
+    const lab = await fleetLab(context, { store, specialists: 4 });
+    const [one] = [lab.run(), lab.run()];
+    const shown = async (): Promise<readonly { readonly name: string; readonly shards: number; readonly draining: boolean }[]> =>
+      JSON.parse((await lab.ask("fleet", "--json")).stdout).processes;
+    await expect.poll(async () => (await shown()).map(({ shards }) => shards), { timeout: 40_000 }).toEqual([512, 512]);
+    const query = (sql: string) => server.run(sql, new URL(store).pathname.slice(1));
+    await query(`CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no drain now''; END'`);
+    await query("CREATE TRIGGER refused BEFORE UPDATE OF draining ON retinue.process FOR EACH ROW EXECUTE FUNCTION refused()");
+    const isOne = ({ name }: { readonly name: string }): boolean => name.endsWith(`:${one.pid}`);
+    expect((await lab.ask("fleet", "drain", (await shown()).find(isOne)?.name ?? "")).code).toBe(0);
+    await one.saying((line) => JSON.stringify(line).includes("do not know of the drain yet"));
+    await expect.poll(async () => (await shown()).find(isOne)?.shards, { timeout: 20_000 }).toBe(0);
+    await query("DROP TRIGGER refused ON retinue.process");
+    const state = async () =>
+      (await shown()).map((process) => ({ isOne: isOne(process), shards: process.shards, draining: process.draining }));
+    await expect.poll(state, { timeout: 40_000 }).toEqual(
+      expect.arrayContaining([
+        { isOne: false, shards: 1_024, draining: false },
+        { isOne: true, shards: 0, draining: true },
+      ]),
+    );
+    expect(one.said.filter((line) => JSON.stringify(line).includes("outside any handling"))).toEqual([]);
+  },
+);

@@ -135,6 +135,29 @@ test("definitions that change while a process opens a store hold for the special
   expect(replies.map(({ text }) => text)).toEqual([`changed on ${post}`]);
 });
 
+test("a process that loses the session by which it is seen gives up what it has at once, and goes on as one that is seen", async (context) => {
+  const store = await server.database();
+  const until = join(folder(context), "until");
+  const lab = await fleetLab(context, { store, specialists: 2, definition: slow(until) });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"), 30_000);
+  const post = await lab.news("think");
+  await one.saying((said) => JSON.stringify(said).includes("thinking"));
+  const query = (sql: string) => server.run(sql, databaseOf(store));
+  const writers = async (): Promise<readonly unknown[]> =>
+    (await query("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'retinue writer%'")).map(
+      ({ pid }) => pid,
+    );
+  const before = await writers();
+  await query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'retinue process'",
+  );
+  await expect.poll(async () => (await writers()).filter((pid) => before.includes(pid)), { timeout: 8_000 }).toEqual([]);
+  writeFileSync(until, "");
+  await lab.answered(post, 40_000);
+  expect(lab.doubled()).toEqual([]);
+});
+
 test("a drained process stays so when it loses its session, and what it had is at the others", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 4 });

@@ -1,12 +1,33 @@
 /** A process of a fleet: what it takes, gives and takes over, by real processes on one server. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fleetLab } from "../harness/fleet-lab.ts";
+import { parseStoreAddress } from "../../src/config/store-address.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { Membership } from "../../src/store/postgres/membership.ts";
+import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { holdOpenings } from "../harness/held-openings.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+import { folder } from "../harness/process.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
 afterAll(() => server.stop());
+
+const databaseOf = (store: string): string => new URL(store).pathname.slice(1);
+const sharesOf = async (lab: FleetLab): Promise<readonly number[]> =>
+  JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map(({ shards }: { shards: number }) => shards);
+
+/** Makes each such statement fail under that condition, until it is called. */
+async function refuse(
+  store: string,
+  { when, on, unless = "false" }: { readonly when: string; readonly on: string; readonly unless?: string },
+) {
+  const query = (sql: string) => server.run(sql, databaseOf(store));
+  await query(
+    `CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF ${unless} THEN RETURN NEW; END IF; RAISE EXCEPTION ''refused''; END'`,
+  );
+  await query(`CREATE TRIGGER refused BEFORE ${when} ON retinue.${on} FOR EACH ROW EXECUTE FUNCTION refused()`);
+  return () => query(`DROP TRIGGER refused ON retinue.${on}`);
+}
 
 test("two processes share the specialists, and each takes over what the other leaves", async (context) => {
   const store = await server.database();
@@ -83,4 +104,47 @@ test("a process that is stopped while it opens a store gives its others at once"
   expect(lab.doubled()).toEqual([]);
   third.kill("SIGTERM");
   await third.ended;
+});
+
+test("a store that cannot be opened is told as such, and as no failure that nobody awaits", async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 4 });
+  const [first, second] = [lab.run(), lab.run()];
+  await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([512, 512]);
+  const permit = await refuse(store, { when: "UPDATE OF server", on: "shard" });
+  second.kill("SIGKILL");
+  await first.saying(
+    ({ hint, message, level }) => level === "error" && JSON.stringify([hint, message]).includes("until the store can be used"),
+  );
+  await permit();
+  await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([1_024]);
+  await lab.answered(await lab.news("one"));
+  expect(first.said.filter((line) => JSON.stringify(line).includes("outside any handling"))).toEqual([]);
+});
+
+test("a halt that only a stopping process holds is on the server before another takes its specialists", async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 4 });
+  const [first, second] = [lab.run(), lab.run()];
+  await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([512, 512]);
+  // The server takes a halt again as soon as a process begins to stop, which no look comes before.
+  await refuse(store, { when: "INSERT", on: "stop", unless: "EXISTS (SELECT FROM retinue.process WHERE draining)" });
+  const address = parseStoreAddress(store, folder(context));
+  if (address.kind !== "postgres") throw new Error("expected a server");
+  const visitor = await Membership.open({ address, clock: systemClock(), handles: undefined, newSalt: () => "none is made" });
+  const holder = (await visitor.look()).processes.find(({ name }) => name.endsWith(`:${first.pid}`));
+  if (holder === undefined) throw new Error("expected the first process");
+  await visitor.ask(holder, JSON.stringify({ do: "halt", with: { reason: "wrong words" }, by: "a test" }), 10_000);
+  await visitor.close();
+  await first.saying(({ message }) => typeof message === "string" && message.includes("until the store can be used again"));
+  const halts = () => server.run("SELECT kind, scope, reason FROM retinue.stop", databaseOf(store));
+  expect(await halts()).toEqual([]);
+  first.kill("SIGTERM");
+  await first.ended;
+  expect(await halts()).toEqual([{ kind: "halt", scope: "*", reason: "wrong words" }]);
+  expect(first.said.filter((line) => JSON.stringify(line).includes("the halt is stored now"))).toEqual([]); // nothing was left to store
+  await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([1_024]);
+  expect(JSON.parse((await lab.ask("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "wrong words" }]);
+  second.kill("SIGTERM");
+  expect((await second.ended).code).toBe(0);
 });

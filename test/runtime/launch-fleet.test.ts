@@ -1,7 +1,13 @@
 /** The runtimes of a process as one: any process takes any delivery, and specialists with one key are together. */
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { asHandle, type Handle } from "../../src/core/ids.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { createAnnouncer } from "../../src/core/events.ts";
+import { silentLogger } from "../../src/core/log.ts";
+import { FleetRuntime } from "../../src/runtime/launch-fleet.ts";
+import { createSpecialist, type Specialist } from "../../src/specialist/specialist.ts";
 import { signDelivery } from "../../src/webhooks/receiver/sign.ts";
 import { inProcess } from "../harness/cli.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
@@ -57,6 +63,49 @@ test("a delivery to either process reaches its specialist once, wherever that is
   for (const port of ports) expect((await post(`http://127.0.0.1:${port}/webhooks/${lab.handles[0]}`, forged)).status).toBe(401);
   for (const process of processes) process.kill("SIGTERM");
   for (const process of processes) expect((await process.ended).code).toBe(0);
+});
+
+test("a reload of many definitions is told to the others once, and places their keys once", async () => {
+  const handles = Array.from({ length: 30 }, (_, i) => asHandle(`s${i}`));
+  const defined = handles.map((handle): [Handle, Specialist] => [handle, createSpecialist({ handle })]);
+  const done: string[] = [];
+  const put = async ({ handle, bio }: Specialist): Promise<void> => void done.push(`put ${handle} ${bio}`);
+  const part = { runtime: { put, retire: (handle: string) => void done.push(`retire ${handle}`) } };
+  const fleet = {
+    partOf: () => part,
+    sharedKeys: { mayRun: () => true },
+    settled: () => Promise.resolve(),
+    place: async () => void done.push("place"),
+    membership: { canRun: async (known: readonly string[]) => void done.push(`can run ${known.length}`), notify: () => Promise.resolve() },
+  };
+  const clock = virtualClock();
+  const [announcer, log, planned] = [createAnnouncer(), silentLogger(), { config: { guardian: {} } }];
+  const runtime = new FleetRuntime({ fleet, planned, clock, log, announcer, specialists: new Map(defined) } as never);
+  const [gone, ...left] = handles.toReversed();
+  const changed = left.map((handle) => createSpecialist({ handle, bio: "new" }));
+  await runtime.changing({ put: changed, retired: gone === undefined ? [] : [gone] });
+  for (const specialist of changed) await runtime.put(specialist);
+  if (gone !== undefined) runtime.retire(gone);
+  expect(done).toEqual(["can run 29", "place", ...left.map((handle) => `put ${handle} new`), `retire ${gone}`]);
+  await runtime.put(createSpecialist({ handle: "s0", bio: "newer" })); // it was not told of before
+  expect(done.slice(-2)).toEqual(["place", "put s0 newer"]);
+});
+
+test("definitions that go in one reload are told to the other processes by one statement", async (context) => {
+  const store = await server.database();
+  const query = (sql: string) => server.run(sql, new URL(store).pathname.slice(1));
+  const lab = await fleetLab(context, { store, specialists: 8 });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"));
+  await query("CREATE TABLE told (handles text[])");
+  await query(
+    "CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.told VALUES (NEW.handles); RETURN NEW; END'",
+  );
+  await query("CREATE TRIGGER told BEFORE UPDATE OF handles ON retinue.process FOR EACH ROW EXECUTE FUNCTION tell()");
+  const [kept = "", ...gone] = lab.handles;
+  for (const handle of gone) rmSync(join(one.root, "agents", `${handle}.ts`));
+  for (const handle of gone) await one.saying((line) => line["handle"] === handle && JSON.stringify(line).includes("is no longer defined"));
+  expect(await query("SELECT handles FROM told")).toEqual([{ handles: [kept] }]);
 });
 
 test("specialists that share a key are at one process, whose shards are those of all of them", async (context) => {

@@ -67,3 +67,16 @@ test("a halt that the server could not keep is stored before anything is opened,
   await orders.begin(server(kept));
   expect([kept, orders.unkept]).toEqual([["halt *"], []]);
 });
+
+test("at the end halts of stores are stored too, and those that cannot be stay for whoever ends the process", async () => {
+  const orders = new OrdersMeanwhile();
+  const stop = (scope: string) => ({ scope, reason: "x", since: 1 });
+  const holding = { runtime: { parts: { unkeptHalts: { all: () => [stop("scout")] } } } };
+  orders.hold(stop("*"));
+  await orders.storeAtEnd(undefined, [holding]);
+  await orders.storeAtEnd({ keepStop: () => Promise.reject(new Error("the server is away")) }, [holding]);
+  expect(orders.unkept).toEqual([stop("*"), stop("scout")]);
+  const kept: string[] = [];
+  await orders.storeAtEnd(server(kept));
+  expect([kept, orders.unkept]).toEqual([["halt *", "halt scout"], []]);
+});

@@ -10,12 +10,14 @@ import { createLogger } from "../../src/core/log.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { readRoster } from "../../src/runtime/launch.ts";
-import { keepReloading } from "../../src/runtime/reload.ts";
+import { keepReloading, type DefinitionsChanged } from "../../src/runtime/reload.ts";
 import { project } from "../harness/project.ts";
 
 async function running(files: { readonly [path: string]: string }, isHasty = false) {
   const { root, write } = project(files);
-  const clock = virtualClock();
+  const virtual = virtualClock();
+  const turns: (() => void)[] = [];
+  const clock = { ...virtual, soon: (run: () => void): void => virtual.soon(() => (turns.push(run), run())) };
   const config = await loadConfig({ env: {}, cwd: root });
   const loader = createDefinitionLoader(clock);
   const load = () => readRoster(config, shippedProfile("a"), clock, { loader });
@@ -32,7 +34,9 @@ async function running(files: { readonly [path: string]: string }, isHasty = fal
   for (const { specialist } of roster.definitions) runs.set(specialist.handle, specialist.bio);
   const log = createLogger({ level: "error", now: () => clock.now(), sink: ({ message }) => void told.push(message) });
   const end = new AbortController();
-  const over = keepReloading({ config, roster, runtime, clock, log, load, loader, refresh: () => false, isHasty }, end.signal);
+  const onChange = async ({ put, retired }: DefinitionsChanged): Promise<void> =>
+    void told.push(`put ${put.length}, retired ${retired.join(" ")}, of ${runs.size}`);
+  const over = keepReloading({ config, roster, runtime, clock, log, load, loader, refresh: () => false, isHasty, onChange }, end.signal);
   while (clock.pending() === 0) await clock.settle(); // it has seen the folder as it is once it waits
   onTestFinished(async () => {
     end.abort();
@@ -44,6 +48,7 @@ async function running(files: { readonly [path: string]: string }, isHasty = fal
     root,
     write,
     told,
+    turns,
     clock,
     runs: () => [...runs].map(([handle, bio]) => `${handle}:${bio ?? ""}`).toSorted(),
     /** Files are read in real time: virtual time passes until each of these was told. */
@@ -91,6 +96,24 @@ test("if a person waits, an edit counts within half a second of the clock, and s
   expect(runs()).toEqual(["a:two"]);
   write("agents/a.yaml", "handle: a\nbio: [");
   expect(await within("a keeps its last working definition: agents/a.yaml")).toBeLessThanOrEqual(500);
+});
+
+test("a changed module of many definitions is told once, before all of them, and the event loop turns between them", async () => {
+  const agents = Object.fromEntries(
+    Array.from({ length: 50 }, (_, i) => [`agents/s${i}.ts`, `import bio from "./_bio.ts"; export default { handle: "s${i}", bio };`]),
+  );
+  const { root, write, told, turns, telling, runs } = await running({
+    ...agents,
+    "agents/_bio.ts": `export default "one";`,
+    "agents/z.yaml": "handle: z",
+  });
+  expect(turns).toEqual([]);
+  rmSync(join(root, "agents/z.yaml"));
+  write("agents/_bio.ts", `export default "two";`);
+  await telling("z is no longer defined");
+  expect(told[0]).toBe("put 50, retired z, of 51");
+  expect(told.filter((line) => line.startsWith("put"))).toHaveLength(1);
+  expect([turns.length, new Set(runs().map((run) => run.split(":")[1]))]).toEqual([3, new Set(["two"])]);
 });
 
 test("a stop does not wait for files that are being read", async () => {

@@ -1,8 +1,19 @@
 /** A key that several specialists share, also from some moment on: one shard has all of them, or they do not run. */
 import { expect, test } from "vitest";
+import { loadConfig } from "../../src/config/config.ts";
+import type { Environment } from "../../src/config/environment.ts";
 import { asHandle, type Handle } from "../../src/core/ids.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
-import { SharedKeys } from "../../src/runtime/shared-keys.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { Scrubber } from "../../src/core/scrubber.ts";
+import { SharedKeys, sharersAmong } from "../../src/runtime/shared-keys.ts";
+import type { Transport } from "../../src/client/transport.ts";
+import { HOUR, MINUTE } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { virtualRuntime } from "../harness/harness.ts";
+import { project } from "../harness/project.ts";
 
 const [scout, quill, hand] = ["scout", "quill", "hand"].map((handle) => asHandle(handle)) as [Handle, Handle, Handle];
 
@@ -68,4 +79,75 @@ test("a placement that failed is due again", async () => {
   expect(keys.isDue).toBe(true);
   await keys.place(membership, [store]);
   expect([keys.isDue, state.asked]).toEqual([false, 1]);
+});
+
+test("the keys of many are found by one reading of .env, beside those in files", async () => {
+  const handles = Array.from({ length: 40 }, (_, i) => asHandle(`s${i}`));
+  const key = (i: number): string => `sk_live_of_the_specialist_${i % 20 === 7 ? 7 : i}`;
+  const lines = handles.slice(1).map((handle, i) => `RETINUE_KEY_${handle.toUpperCase()}=${key(i + 1)}`);
+  const { root } = project({ ".env": lines.join("\n"), ".retinue/keys/s0": key(7) });
+  const config = await loadConfig({ env: {}, cwd: root });
+  let reads = 0;
+  const counted =
+    <Given extends readonly unknown[], Result>(read: (...given: Given) => Result) =>
+    (...given: Given): Result => {
+      reads++;
+      return read(...given);
+    };
+  const { environment } = config;
+  const counting: Environment = {
+    problems: [],
+    get: counted(environment.get),
+    describe: counted(environment.describe),
+    entries: counted(environment.entries),
+  };
+  const groups = sharersAmong(handles, { ...config, environment: counting }, { scrubber: new Scrubber(), random: seededRandom(1) });
+  expect([groups, reads]).toEqual([[["s0", "s7", "s27"]], 1]);
+});
+
+test("a running specialist that is kept out sends nothing more from that moment, and goes on once it is not", async () => {
+  const clock = virtualClock(Date.parse("2026-11-21T00:00:00Z"));
+  const random = seededRandom(3);
+  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const requests: number[] = [];
+  const transport: Transport = async () => {
+    requests.push(clock.now());
+    const text = `{"id":"post_${requests.length}","content":"x"}`;
+    return { kind: "answer", status: 201, headers: { "content-type": "application/json" }, text, elapsedMs: 1 };
+  };
+  const { state, keys, membership, store: open } = lab();
+  const options = {
+    specialists: [
+      createSpecialist({
+        handle: "quill",
+        id: "agt_1",
+        tier: "pro",
+        may: ["posts.create"],
+        schedules: { often: { every: "1m", run: (act) => void act.post(`Note ${act.now}`) } },
+      }),
+    ],
+    store,
+    transport,
+    keyOf: () => "sk_live_0123456789abcdef",
+    keptOut: () => keys.keptOut,
+    clock,
+    random,
+  };
+  const runtime = virtualRuntime(options);
+  const parked: string[] = [];
+  runtime.announcer.on("parked", ({ handle, code }) => void parked.push(`${handle} ${code}`));
+  await clock.run(runtime.start());
+  await clock.runUntil(() => requests.length > 1, HOUR);
+  Object.assign(state, { groups: [[scout, quill]], apart: [quill] });
+  await keys.place(membership, [open]);
+  const then = requests.length;
+  await clock.advance(HOUR);
+  expect([requests.length, parked, runtime.member("quill")?.keyTrouble?.code]).toEqual([then, ["quill key_shared"], "key_shared"]);
+  Object.assign(state, { groups: [], apart: [] });
+  await keys.place(membership, [open]);
+  await clock.advance(2 * MINUTE);
+  expect(requests.length).toBeGreaterThan(then);
+  expect(runtime.member("quill")?.keyTrouble).toBeUndefined();
+  await clock.run(runtime.stop());
+  await clock.run(store.close());
 });

@@ -57,6 +57,8 @@ export interface HeldStore {
   has(specialist: Handle): boolean;
   /** A specialist that has no rows yet belongs to this shard from now on. */
   place(specialist: Handle, shard: number): void;
+  /** Gives the shards up at once: nothing is stored any longer, and no request begins. */
+  lose(cause: string): void;
 }
 
 /** A session that reads the past waits long for its process, which has the present to do first; it keeps old rows from being removed. */
@@ -141,6 +143,10 @@ async function openHolder(holding: Holding): Promise<Omit<HeldStore, "lostBy">> 
     shards: group.shards,
     has: (specialist) => shards.has(shardOf(specialist)),
     place,
+    lose(cause) {
+      fail(cause);
+      void connection.close();
+    },
     past,
     store: {
       ...awaitPast(store, past, defined({ clock, onAwaited: options.onPastAwaited })),
