@@ -1,13 +1,15 @@
 /** Opens the interfaces by which people reach a running runtime: the control socket of the commands, and the console's port. */
+import { lstatSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import type { ConsoleSettings } from "../config/console-settings.ts";
 import { storeFile } from "../config/store-address.ts";
-import { systemClock } from "../core/clock.ts";
+import { systemClock, type Timer } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { isTraced } from "../core/trace-ids.ts";
+import { SECOND } from "../core/units.ts";
 import { controlPath, isServed, serveControl, type Control } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import type { Snapshot } from "../guardian/status.ts";
@@ -86,17 +88,91 @@ async function openStatus({ config, guardianOf, runtime }: SurfaceOptions): Prom
 }
 
 /** Commands find a runtime by its store's path; a store in memory has none. */
-async function openControl({ config, guardianOf, announcer, log, onStop }: SurfaceOptions): Promise<Control | undefined> {
-  const file = storeFile(config.store);
-  // Of several processes in one folder, the first one serves: all know of each other by the server.
-  const isOthers = async (): Promise<boolean> => config.store.kind === "postgres" && (await isServed(file, systemClock()));
-  if (file === ":memory:" || (await isOthers())) return undefined;
-  try {
-    return await serveControl({ path: controlPath(file), guardianOf, announcer, log, onStop });
-  } catch (error) {
-    if (await isOthers()) return undefined; // it began at the same moment
-    throw error;
+async function openControl(options: SurfaceOptions): Promise<Control | undefined> {
+  const { kind } = options.config.store;
+  const file = storeFile(options.config.store);
+  if (file === ":memory:") return undefined;
+  if (kind !== "postgres") return serveControl({ ...options, path: controlPath(file) });
+  const control = new FolderControl(options, file);
+  await control.open();
+  return control;
+}
+
+/** Interval of looks at the control socket of a folder. Commands there use the server by themselves until it has a successor. */
+const CONTROL_LOOK_MS = 5 * SECOND;
+
+/**
+ * The control socket of a folder that several processes may share. The first one serves, since all know of each other by the server; as soon
+ * as it has ended, another does.
+ */
+class FolderControl implements Control {
+  readonly #options: SurfaceOptions;
+  readonly #file: string;
+  #served: { readonly control: Control; readonly inode: number | undefined } | undefined;
+  #timer: Timer | undefined;
+  #looking: Promise<void> | undefined;
+  #told = "";
+  #isClosed = false;
+
+  constructor(options: SurfaceOptions, file: string) {
+    this.#options = options;
+    this.#file = file;
   }
+
+  /** Throws as `serveControl` does. */
+  async open(): Promise<void> {
+    try {
+      await this.#look();
+    } catch (error) {
+      if (!(await this.#isOthers())) throw error; // otherwise it began at the same moment
+    }
+    this.#lookLater();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    await this.#looking;
+    await this.#served?.control.close();
+  }
+
+  #lookLater(): void {
+    const { clock, writes } = this.#options.runtime.parts;
+    if (this.#isClosed || writes === "refuse") return; // a dry run succeeds nobody: orders are for those who send
+    this.#timer = clock.after(CONTROL_LOOK_MS, () => {
+      this.#looking = this.#look()
+        .then(
+          () => void (this.#told = ""),
+          (error: unknown) => this.#tell(messageOf(error)),
+        )
+        .finally(() => this.#lookLater());
+    });
+  }
+
+  /** Serves, unless this process or another one does. Of two that begin at one moment, one replaces the socket of the other. */
+  async #look(): Promise<void> {
+    const path = controlPath(this.#file);
+    if (this.#served !== undefined && this.#served.inode === inodeOf(path)) return;
+    if ((await this.#isOthers()) || this.#isClosed) return;
+    await this.#served?.control.close();
+    this.#served = undefined;
+    const control = await serveControl({ ...this.#options, path });
+    this.#served = { control, inode: inodeOf(path) };
+  }
+
+  #isOthers(): Promise<boolean> {
+    return isServed(this.#file, systemClock());
+  }
+
+  /** Once for each reason. */
+  #tell(message: string): void {
+    if (message !== this.#told) this.#options.log.warn("commands in this folder do not reach this process", { message });
+    this.#told = message;
+  }
+}
+
+function inodeOf(path: string): number | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 /** Loaded only where there is an SDK for traces, or a target of alerts. */

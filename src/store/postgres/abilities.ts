@@ -13,7 +13,7 @@ export interface UnevenShard {
 /** A specialist that its process has no definition of. */
 export interface UndefinedSpecialist {
   readonly handle: string;
-  /** Another process has one. */
+  /** Another process has one, and takes shards: it does not drain. */
   readonly isDefinedElsewhere: boolean;
 }
 
@@ -37,9 +37,9 @@ export async function unevenShards(query: Query, among: readonly number[], own: 
 const UNDEFINED = `WITH owner AS (SELECT * FROM unnest($1::int[], $2::bigint[]) AS o (shard, number)),
   able AS (SELECT h, array_agg(p.number) AS numbers FROM @.process p CROSS JOIN LATERAL unnest(p.handles) AS h
     WHERE p.number = ANY($3::bigint[]) GROUP BY h)
-  SELECT s.handle, a.numbers IS NOT NULL AS elsewhere, count(*) OVER () AS total
+  SELECT s.handle, coalesce(a.numbers && $4::bigint[], false) AS elsewhere, count(*) OVER () AS total
     FROM @.specialist s JOIN owner o ON o.shard = s.shard LEFT JOIN able a ON a.h = s.handle
-    WHERE a.numbers IS NULL OR NOT o.number = ANY(a.numbers) ORDER BY 1 LIMIT 0 + $4`;
+    WHERE a.numbers IS NULL OR NOT o.number = ANY(a.numbers) ORDER BY 1 LIMIT 0 + $5`;
 
 export interface Owner {
   readonly number: number;
@@ -47,7 +47,10 @@ export interface Owner {
   readonly shards: readonly number[];
 }
 
-/** The specialists that are at a process without their definition, at most so many, and the number of all of them. */
+/**
+ * The specialists that are at a process without their definition, at most so many, and the number of all of them. A process that drains has
+ * its definitions until the end.
+ */
 export async function undefinedSpecialists(
   query: Query,
   owners: readonly Owner[],
@@ -55,7 +58,8 @@ export async function undefinedSpecialists(
 ): Promise<{ readonly first: readonly UndefinedSpecialist[]; readonly total: number }> {
   const held = owners.flatMap(({ number, shards }) => shards.map((shard) => ({ number, shard })));
   const working = owners.filter(({ draining }) => !draining).map(({ number }) => number);
-  const rows = await query(UNDEFINED, [held.map(({ shard }) => shard), held.map(({ number }) => number), working, most]);
+  const all = owners.map(({ number }) => number);
+  const rows = await query(UNDEFINED, [held.map(({ shard }) => shard), held.map(({ number }) => number), all, working, most]);
   return {
     first: rows.map(({ handle, elsewhere }) => ({ handle: String(handle), isDefinedElsewhere: elsewhere === true })),
     total: Number(rows[0]?.["total"] ?? 0),

@@ -249,6 +249,20 @@ test("a shard with a specialist that not all processes have a definition of belo
   for (const one of [old, third]) await one.canRun([]);
   expect(await fresh.unevenShards(all)).toEqual([]);
   expect((await fresh.undefinedSpecialists(await fresh.look(), 5)).first).toEqual([{ handle: "scout", isDefinedElsewhere: false }]);
+  await old.canRun([asHandle("scout")]);
+  await old.drains();
+  expect((await fresh.undefinedSpecialists(await fresh.look(), 5)).first).toEqual([{ handle: "scout", isDefinedElsewhere: false }]);
+});
+
+test("a process that drains has the definitions of its specialists until it has given them", async (context) => {
+  const here = await lab(context);
+  const old = await here.join(["scout"]);
+  await known(here, old, asHandle("scout"));
+  await here.take(old, [hashedShard("scout")]);
+  await old.drains();
+  const view = await old.look();
+  expect(view.processes).toMatchObject([{ draining: true, shards: [hashedShard("scout")] }]);
+  expect(await old.undefinedSpecialists(view, 5)).toEqual({ first: [], total: 0 });
 });
 
 test("a group of a process that knows other sharers of a key follows one that is just being placed", async (context) => {

@@ -54,6 +54,17 @@ test("a database that is renamed, compacted or restarted is no copy", async (con
   expect(await start()).toBeUndefined();
 });
 
+test("a server that was upgraded by pg_upgrade is taken for a copy, unless a person says that no commit is lacking", async (context) => {
+  const { database, start } = await lab(context);
+  // The upgraded server has another system identifier, and its rows name the one before.
+  const upgrade = "UPDATE retinue.shard SET server = '1' || server";
+  await server.run(upgrade, database);
+  expect(await start()).toBeGreaterThan(0);
+  await server.run(upgrade, database);
+  await server.run("UPDATE retinue.shard SET server = NULL", database);
+  expect(await start()).toBeUndefined();
+});
+
 test("a disk of the server that is put back is told by a person, with one statement", async (context) => {
   const { database, start } = await lab(context);
   await server.run("UPDATE retinue.shard SET server = 'put back'", database);
