@@ -9,3 +9,8 @@ export function copiedTo(place: string): string {
 export function isCopied(haltReason: string): boolean {
   return haltReason.startsWith(COPIED);
 }
+
+/** The place named by the first of these reasons that tells of a copy. */
+export function placeOfCopy(haltReasons: readonly string[]): string | undefined {
+  return haltReasons.find(isCopied)?.slice(COPIED.length);
+}

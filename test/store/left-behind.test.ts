@@ -1,4 +1,4 @@
-/** A project's file with a history is not left behind by a start on an unused server; a file without one, or one that was copied, is. */
+/** A project's file with a history is not left behind by a start on an unused server; nor is the copy of one. A file without one is. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -55,7 +55,7 @@ test("without a file, without a history, or with another program's file, nothing
   expect(begun(other)).toBeUndefined();
 });
 
-test("a store that was copied is done with, and one of another network has nothing to repeat", async () => {
+test("a copy is named where the store is another one, and a history of another network has nothing to repeat", async () => {
   const { root } = project();
   await filled(root, hears);
   expect(begun(root, "https://there.example.com/v1")).toBeUndefined();
@@ -65,5 +65,9 @@ test("a store that was copied is done with, and one of another network has nothi
     await store.lift("halt", EVERYONE);
     await store.stop("halt", EVERYONE, copiedTo("elsewhere"), clock.now());
   });
-  expect(begun(root)).toBeUndefined();
+  expect(begun(root)).toMatchObject({
+    code: "store_left_behind",
+    message: expect.stringContaining("the rows of the project's file were copied to elsewhere"),
+    details: { hint: expect.stringContaining("name that copy") },
+  });
 });
