@@ -12,7 +12,7 @@ beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000
 afterAll(() => server.stop());
 
 const databaseOf = (store: string): string => new URL(store).pathname.slice(1);
-const POLLED = { timeout: 30_000 };
+const POLLED = { timeout: 60_000 };
 
 interface Shown {
   readonly processes: readonly {
@@ -53,6 +53,14 @@ test("a specialist goes to a process that has its definition, and is named where
   await expect.poll(() => answeredBy(lab, post), POLLED).toEqual(lab.handles.slice(6).toSorted());
   expect(await sharesOf(lab)).toEqual(settled);
   expect(lab.doubled()).toEqual([]);
+  // A process that takes specialists whose definition it does not have runs none of them.
+  const [fewer, more] = settled[0] === Math.min(...settled) ? [one, two] : [two, one];
+  const status = async (): Promise<string> => (await lab.ask("status")).stdout.replaceAll(/\s+/g, " ");
+  more.kill("SIGKILL");
+  await expect.poll(() => sharesOf(lab), POLLED).toEqual([1_024]);
+  await expect.poll(status, POLLED).toMatch(/has no definition of them: \d specialists?: s\d/);
+  expect(await status()).toContain("not running");
+  fewer.kill("SIGTERM");
 });
 
 /** Its first specialist handles a post of the word "think" until a file is there. */

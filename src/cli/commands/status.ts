@@ -6,6 +6,7 @@ import { isStop, unfreezeCommand, type WaitRule } from "../../limits/wait-rules.
 import { wordsOf } from "../../outbox/announce.ts";
 import { BUDGET_SHARE } from "../../guardian/money-shown.ts";
 import { isChange, type Snapshot, type SpecialistShown } from "../../guardian/status.ts";
+import { namesOf } from "../../guardian/fleet-status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
 import { heldText } from "../../guardian/held.ts";
 import { showFailing } from "../show-failures.ts";
@@ -76,7 +77,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     },
     { title: "this day", value: ({ quota }) => windowText(quota?.day), align: "right" },
     { title: "spent", value: spentText, align: "right" },
-    { title: "next poll", value: (row) => nextLook(row, at) },
+    { title: "next poll", value: (row) => nextLook(row, snapshot) },
   ]);
   for (const { currency, dayMicros, dayCapMicros } of snapshot.money) {
     if (dayCapMicros === undefined) continue;
@@ -84,6 +85,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     const text = `All together spent or hold ${spent} of ${cap} ${currency} of this day, the Guardian's cap`;
     out.line(dayMicros >= dayCapMicros * BUDGET_SHARE ? paint.yellow(text) : text);
   }
+  showUndefined(snapshot, out);
   showAwaitedPast(snapshot, out);
   showWaits(snapshot, out);
   for (const { message, until } of snapshot.models.slice(0, MAX_MODELS_SHOWN)) {
@@ -124,6 +126,22 @@ function showRunning({ running, processes = [], unseen, at }: Snapshot, out: Out
 
 /** A column only where there are several. */
 const PROCESS: Column<SpecialistShown> = { title: "process", value: ({ process = "-" }) => process };
+
+/** True for a specialist of the store of which the process that has it has no definition. */
+function isUndefinedHere({ running }: Snapshot, { tier, parked }: SpecialistShown): boolean {
+  return running !== undefined && tier === undefined && parked === undefined;
+}
+
+/** Tells of specialists of a fleet that nobody runs: another process may have their definition. */
+function showUndefined(snapshot: Snapshot, out: Output): void {
+  const missing = snapshot.specialists.filter((one) => isUndefinedHere(snapshot, one)).map(({ handle }) => handle);
+  if (missing.length === 0 || snapshot.processes === undefined) return;
+  out.line();
+  out.paragraph(
+    `Not running, since the process that has them has no definition of them: ${namesOf(missing)}; retinue fleet shows if another has one`,
+    out.paint.yellow,
+  );
+}
 
 /** Tells how many specialists have not begun, because their past is still being read. */
 function showAwaitedPast({ specialists }: Snapshot, out: Output): void {
@@ -343,8 +361,11 @@ function spentText({ money }: SpecialistShown): string {
   return text.length === 0 ? "-" : text.join(", ");
 }
 
-function nextLook({ sources }: SpecialistShown, at: number): string {
+function nextLook(row: SpecialistShown, snapshot: Snapshot): string {
+  if (isUndefinedHere(snapshot, row)) return "not running";
+  const { sources, retired } = row;
+  const { at } = snapshot;
   const [next] = sources.flatMap(({ name, dueAt }) => (dueAt === null ? [] : [{ name, dueAt }])).sort((a, b) => a.dueAt - b.dueAt);
-  if (next === undefined) return "-";
+  if (next === undefined) return retired ? "retired" : "-";
   return next.dueAt <= at ? `${next.name} now` : `${next.name} in ${showDuration(next.dueAt - at)}`;
 }
