@@ -124,7 +124,20 @@ export async function withProvisioning<Result>(
 function guardianOnly(environment: Environment): Environment {
   const [asked, held] = [keyVariable(GUARDIAN), GUARDIAN_VARIABLE];
   const name = (wanted: string): string => (wanted === asked || wanted === `${asked}_FILE` ? wanted.replace(asked, held) : wanted);
-  return { ...environment, get: (wanted) => environment.get(name(wanted)), describe: (wanted) => environment.describe(name(wanted)) };
+  const get: Environment["get"] = (wanted) => environment.get(name(wanted));
+  const own = [asked, `${asked}_FILE`];
+  return {
+    ...environment,
+    get,
+    describe: (wanted) => environment.describe(name(wanted)),
+    entries: (prefix) => [
+      ...environment.entries(prefix).filter(([one]) => !own.includes(one)),
+      ...own.flatMap((one): [string, string][] => {
+        const value = one.startsWith(prefix) ? get(one) : undefined;
+        return value === undefined ? [] : [[one, value]];
+      }),
+    ],
+  };
 }
 
 async function listAgents({ gateway, ending }: Dependencies, member: Member): Promise<readonly Agent[]> {

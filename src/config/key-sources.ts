@@ -124,8 +124,9 @@ export function statedKeyFile({ handle, keyFile }: KeyPlace, environment: Enviro
 
 /** The variables of all keys as they are now, for lookups of many: `.env` is read once, and not for each. */
 export function keyVariablesNow(environment: Environment): Environment {
-  const now = new Map(environment.entries(keyVariable("")));
-  return { ...environment, get: (name) => now.get(name) };
+  const prefix = keyVariable("");
+  const now = new Map(environment.entries(prefix));
+  return { ...environment, get: (name) => (name.startsWith(prefix) ? now.get(name) : environment.get(name)) };
 }
 
 /** A reference to a specialist's key: its `keyFile`, else the variable, else the file that `…_FILE` names, else the issued key. */

@@ -55,7 +55,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "what a holder that ends has spent is room for others",
-    file: "src/store/postgres/guardian-money.ts",
+    file: "src/store/postgres/guardian-sums.ts",
     from: "greatest(coalesce(g.granted, 0) - coalesce(r.held + r.posted, 0), 0) AS left",
     to: "coalesce(g.granted, 0) - coalesce(r.held + r.posted, 0) AS left",
     tests: "test/store/postgres/guardian-money.test.ts",
