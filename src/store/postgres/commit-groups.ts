@@ -70,7 +70,12 @@ export class CommitGroups {
 
   /** Resolves when everything committed before is stored. Throws `Fatal` (`store_lost`), then and from then on, if the server refuses a group. */
   async sync(): Promise<void> {
-    while (this.#underway !== undefined) await this.#underway.catch(() => undefined); // whoever began it has told
+    while (this.#underway !== undefined)
+      try {
+        await this.#underway; // itself: after one promise more, another would always have begun the next group
+      } catch (error) {
+        throw this.#lose(error);
+      }
     if (this.#lost !== undefined) throw this.#lost;
     if (!this.#options.copy.hasChanges) return;
     this.#unawaited?.cancel();
