@@ -54,13 +54,15 @@ test("a specialist goes to a process that has its definition, and is named where
   expect(await sharesOf(lab)).toEqual(settled);
   expect(lab.doubled()).toEqual([]);
   // A process that takes specialists whose definition it does not have runs none of them.
-  const [fewer, more] = settled[0] === Math.min(...settled) ? [one, two] : [two, one];
+  const { processes } = await fleetOf(lab);
+  const holder = processes.find(({ handles }) => handles.some((handle) => removed.includes(handle)));
+  const [ends, stays] = holder?.name.endsWith(`:${one.pid}`) === true ? [one, two] : [two, one];
   const status = async (): Promise<string> => (await lab.ask("status")).stdout.replaceAll(/\s+/g, " ");
-  more.kill("SIGKILL");
+  ends.kill("SIGKILL");
   await expect.poll(() => sharesOf(lab), POLLED).toEqual([1_024]);
   await expect.poll(status, POLLED).toMatch(/has no definition of them: \d specialists?: s\d/);
   expect(await status()).toContain("not running");
-  fewer.kill("SIGTERM");
+  stays.kill("SIGTERM");
 });
 
 /** Its first specialist handles a post of the word "think" until a file is there. */
