@@ -123,9 +123,9 @@ export async function withProvisioning<Result>(
 /** The environment in which the Guardian's key stands where a specialist's would. */
 function guardianOnly(environment: Environment): Environment {
   const [asked, held] = [keyVariable(GUARDIAN), GUARDIAN_VARIABLE];
-  const name = (wanted: string): string => (wanted === asked || wanted === `${asked}_FILE` ? wanted.replace(asked, held) : wanted);
-  const get: Environment["get"] = (wanted) => environment.get(name(wanted));
   const own = [asked, `${asked}_FILE`];
+  const name = (wanted: string): string => (own.includes(wanted) ? wanted.replace(asked, held) : wanted);
+  const get: Environment["get"] = (wanted) => environment.get(name(wanted));
   return {
     ...environment,
     get,

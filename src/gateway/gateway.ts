@@ -44,8 +44,9 @@ export interface GatewayOptions extends AdmissionSources {
   /** Creates a client for another profile on the same network. */
   readonly connect: (profile: Profile) => Client;
   readonly store: Store;
-  /** `places` are of all gateways that share sockets. Default: of this one alone. */
-  readonly pacer: Pacer & { readonly places?: Semaphore };
+  readonly pacer: Pacer;
+  /** Those of all gateways that share sockets. Default: of this one alone. */
+  readonly places?: Semaphore | undefined;
   readonly keys: KeyWatch;
   readonly clock: Clock;
   readonly announcer: Announcer;
@@ -102,7 +103,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const { client, clock } = given;
   const options: GatewayParts = {
     ...given,
-    places: given.pacer.places ?? createSemaphore(CONNECTIONS),
+    places: given.places ?? createSemaphore(CONNECTIONS),
     onLeaving: () => given.store.requireCurrent(),
     credentials: createCredentials<GatewayAnswer>({
       profile: client.profile,
@@ -226,11 +227,10 @@ function paced(
   { key, client }: Omit<AdmittedBy, "secret">,
   credential: Credential<GatewayAnswer>,
 ): Promise<GatewayAnswer> {
-  const { pacer, clock } = options;
   if (credential.kind === "credential")
-    return pacer.run(key.fingerprint, () => sendAdmitted(options, request, { key, client, secret: credential.secret }));
+    return options.pacer.run(key.fingerprint, () => sendAdmitted(options, request, { key, client, secret: credential.secret }));
   if (credential.kind === "held") return Promise.resolve(credential.held);
-  const { message, until = clock.now() + OPEN_WAIT_MS } = credential;
+  const { message, until = options.clock.now() + OPEN_WAIT_MS } = credential;
   return Promise.resolve(waits(options, request.member, { until, rule: "token_unavailable", message, lane: request.lane }));
 }
 

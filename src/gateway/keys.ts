@@ -89,7 +89,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyRep
         circuit: openCircuit("key", clock.now(), closed.get(member)),
       });
       await store.suspend(handle, trouble, clock.now());
-      announcer.emit("parked", { at: clock.now(), handle, code: trouble.code, message: trouble.message });
+      announceParked(member, trouble, { announcer, clock });
     },
     async look(member) {
       if (keptOut?.().has(member.specialist.handle) === true) return false;
@@ -115,10 +115,15 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer, onKeyRep
   };
 }
 
-function park(member: Member, trouble: KeyTrouble, { announcer, clock }: Pick<KeyWatchOptions, "announcer" | "clock">): undefined {
-  const { code, message } = trouble;
+type Announcing = Pick<KeyWatchOptions, "announcer" | "clock">;
+
+function park(member: Member, trouble: KeyTrouble, announcing: Announcing): undefined {
   member.keyTrouble = trouble;
-  announcer.emit("parked", { at: clock.now(), handle: member.specialist.handle, code, message });
+  announceParked(member, trouble, announcing);
+}
+
+function announceParked({ specialist }: Member, { code, message }: KeyTrouble, { announcer, clock }: Announcing): void {
+  announcer.emit("parked", { at: clock.now(), handle: specialist.handle, code, message });
 }
 
 function createKeyHolders() {

@@ -23,23 +23,24 @@ export interface KeepOptions {
 /** Called once the process's own store is closed. Logs the result. */
 export async function keepHalts(halts: readonly Stop[], options: KeepOptions): Promise<void> {
   if (halts.length === 0) return;
-  const { store: address, clock, random, log } = options;
+  const { store: address, log } = options;
   const isShared = address.kind === "postgres";
   try {
-    if (isShared) await keepOnServer(halts, address, options);
-    else {
-      const store = await openStore(address, { clock, random });
-      try {
-        for (const { scope, reason, since } of halts) await store.stop("halt", scope, reason, since);
-      } finally {
-        await store.close();
-      }
-    }
+    await (isShared ? keepOnServer(halts, address, options) : keepInFile(halts, options));
     if (isShared) log.warn("the halt is stored now, for processes that begin or take specialists: give it again to those that are running");
     else log.info("the halt is stored now: the next start obeys it");
   } catch (error) {
     const then = isShared ? "now, since other processes may be running without it" : "before the next start";
     log.error(`the halt could not be stored: give it again ${then}`, { message: messageOf(error) });
+  }
+}
+
+async function keepInFile(halts: readonly Stop[], { store: address, clock, random }: KeepOptions): Promise<void> {
+  const store = await openStore(address, { clock, random });
+  try {
+    for (const { scope, reason, since } of halts) await store.stop("halt", scope, reason, since);
+  } finally {
+    await store.close();
   }
 }
 

@@ -21,7 +21,7 @@ import type { Random } from "../core/random.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 import { checkCaps } from "../limits/caps.ts";
-import { livePacer } from "../limits/pacing.ts";
+import { livePacer, type Pacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
 import type { SqliteStoreOptions } from "../store/sqlite/store-options.ts";
@@ -34,7 +34,7 @@ import { lazyTools } from "./lazy-tools.ts";
 import { keepReloading, type ReloadingOptions } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import type { RuntimeOptions } from "./runtime-options.ts";
-import { createSemaphore } from "../gateway/semaphore.ts";
+import { createSemaphore, type Semaphore } from "../gateway/semaphore.ts";
 import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 import type { ModelPaces } from "../model/models.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
@@ -210,8 +210,9 @@ export interface CommonParts {
   readonly transport: SocketTransport;
   readonly tools: ReturnType<typeof lazyTools>;
   readonly isolation: WorkerPool;
-  /** With as many places as the transport has sockets. */
-  readonly pacer: RuntimeOptions["pacer"];
+  readonly pacer: Pacer;
+  /** As many as the transport has sockets. */
+  readonly places: Semaphore;
   readonly modelPaces: ModelPaces;
 }
 
@@ -222,7 +223,8 @@ export function openCommon({ config }: LaunchPlan, { clock, log, isolation, capt
     transport: createTransport({ clock }),
     tools: lazyTools({ config, clock, log }),
     isolation: isolation ?? createWorkerPool({ clock, log, capturesPrints }),
-    pacer: { ...livePacer(clock, spacing), places: createSemaphore(CONNECTIONS) },
+    pacer: livePacer(clock, spacing),
+    places: createSemaphore(CONNECTIONS),
     modelPaces: new Map(),
   };
 }
@@ -231,7 +233,7 @@ export function openCommon({ config }: LaunchPlan, { clock, log, isolation, capt
 export async function runtimeOptions(
   { config, profile, baseUrl }: LaunchPlan,
   options: LaunchOptions,
-  { transport, tools, isolation, pacer, modelPaces }: CommonParts,
+  { transport, tools, isolation, pacer, places, modelPaces }: CommonParts,
   store: Store,
 ): Promise<Omit<RuntimeOptions, "specialists">> {
   const { clock, random, log, scrubber } = options;
@@ -244,6 +246,7 @@ export async function runtimeOptions(
     transport: options.transport?.(transport.send) ?? transport.send,
     keys: keysOf(config, new Secret(await store.salt(() => random.word(SALT_LENGTH))), scrubber),
     pacer,
+    places,
     clock,
     random,
     log,

@@ -18,6 +18,7 @@ import { concludeOutcome } from "../outbox/follow-up.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { KeyWatch } from "../gateway/keys.ts";
 import type { Breakers } from "../gateway/network-breakers.ts";
+import type { Semaphore } from "../gateway/semaphore.ts";
 import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 
 export interface GatewaySettings {
@@ -26,6 +27,8 @@ export interface GatewaySettings {
   readonly transport: Transport;
   readonly store: Store;
   readonly pacer: Pacer;
+  /** Shared by runtimes that share sockets. Default: as many as one transport has. */
+  readonly places?: Semaphore;
   readonly guardianCaps?: Caps;
   readonly writes?: "send" | "refuse";
 }
@@ -66,6 +69,7 @@ export function openGateway(
     connect: (other) => createClient({ ...connection, profile: other }),
     store,
     pacer,
+    places: options.places,
     keys,
     clock,
     ledger,

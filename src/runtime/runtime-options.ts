@@ -9,9 +9,10 @@ import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import type { UnderWay } from "../core/under-way.ts";
-import type { GatewayOptions } from "../gateway/gateway.ts";
+import type { Semaphore } from "../gateway/semaphore.ts";
 import type { ToolDesk } from "../handlers/handling.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
+import type { Pacer } from "../limits/pacing.ts";
 import type { SharedLists } from "../polling/shared-lists.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Retention } from "../store/history.ts";
@@ -29,8 +30,9 @@ export interface RuntimeOptions {
   readonly keys: KeyProvider;
   /** Called when a specialist has another key than before. */
   readonly onKeyReplaced?: () => void;
-  /** With the places for requests, if runtimes share sockets. */
-  readonly pacer: GatewayOptions["pacer"];
+  readonly pacer: Pacer;
+  /** Requests that may leave at once, for runtimes that share sockets. Default: those of one transport. */
+  readonly places?: Semaphore;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -1,6 +1,7 @@
 /** Orders over several processes: one that is stopped cannot hold up a halt, and sends nothing when it goes on. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fleetLab } from "../harness/fleet-lab.ts";
+import { refuseStatements } from "../harness/refused-statements.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 
 let server: PostgresServer;
@@ -59,14 +60,12 @@ test(
     const shown = async (): Promise<readonly { readonly name: string; readonly shards: number; readonly draining: boolean }[]> =>
       JSON.parse((await lab.ask("fleet", "--json")).stdout).processes;
     await expect.poll(async () => (await shown()).map(({ shards }) => shards), { timeout: 40_000 }).toEqual([512, 512]);
-    const query = (sql: string) => server.run(sql, new URL(store).pathname.slice(1));
-    await query(`CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no drain now''; END'`);
-    await query("CREATE TRIGGER refused BEFORE UPDATE OF draining ON retinue.process FOR EACH ROW EXECUTE FUNCTION refused()");
+    const permit = await refuseStatements(server, store, { when: "UPDATE OF draining", on: "process" });
     const isOne = ({ name }: { readonly name: string }): boolean => name.endsWith(`:${one.pid}`);
     expect((await lab.ask("fleet", "drain", (await shown()).find(isOne)?.name ?? "")).code).toBe(0);
     await one.saying((line) => JSON.stringify(line).includes("do not know of the drain yet"));
     await expect.poll(async () => (await shown()).find(isOne)?.shards, { timeout: 20_000 }).toBe(0);
-    await query("DROP TRIGGER refused ON retinue.process");
+    await permit();
     const state = async () =>
       (await shown()).map((process) => ({ isOne: isOne(process), shards: process.shards, draining: process.draining }));
     await expect.poll(state, { timeout: 40_000 }).toEqual(

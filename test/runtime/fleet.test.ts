@@ -1,5 +1,5 @@
 /** A process of a fleet: what it takes, gives and takes over, by real processes on one server. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { parseStoreAddress } from "../../src/config/store-address.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { Membership } from "../../src/store/postgres/membership.ts";
@@ -7,6 +7,7 @@ import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { holdOpenings } from "../harness/held-openings.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { folder } from "../harness/process.ts";
+import { refuseStatements } from "../harness/refused-statements.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
@@ -16,12 +17,14 @@ const databaseOf = (store: string): string => new URL(store).pathname.slice(1);
 const sharesOf = async (lab: FleetLab): Promise<readonly number[]> =>
   JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map(({ shards }: { shards: number }) => shards);
 
-/** Makes each such statement fail, until the function that it returns is called. */
-async function refuse(store: string, { when, on }: { readonly when: string; readonly on: string }) {
-  const query = (sql: string) => server.run(sql, databaseOf(store));
-  await query("CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''refused''; END'");
-  await query(`CREATE TRIGGER refused BEFORE ${when} ON retinue.${on} FOR EACH ROW EXECUTE FUNCTION refused()`);
-  return () => query(`DROP TRIGGER refused ON retinue.${on}`);
+/** Two processes that have started, each with half. */
+async function pair(context: TestContext) {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 4 });
+  const [first, second] = [lab.run(), lab.run()];
+  for (const one of [first, second]) await one.saying(({ type }) => type === "started");
+  await expect.poll(() => sharesOf(lab), { timeout: 60_000 }).toEqual([512, 512]);
+  return { store, lab, first, second };
 }
 
 test("two processes share the specialists, and each takes over what the other leaves", async (context) => {
@@ -102,12 +105,8 @@ test("a process that is stopped while it opens a store gives its others at once"
 });
 
 test("a store that cannot be opened is told as such, and as no failure that nobody awaits", async (context) => {
-  const store = await server.database();
-  const lab = await fleetLab(context, { store, specialists: 4 });
-  const [first, second] = [lab.run(), lab.run()];
-  for (const one of [first, second]) await one.saying(({ type }) => type === "started");
-  await expect.poll(() => sharesOf(lab), { timeout: 60_000 }).toEqual([512, 512]);
-  const permit = await refuse(store, { when: "UPDATE OF server", on: "shard" });
+  const { store, lab, first, second } = await pair(context);
+  const permit = await refuseStatements(server, store, { when: "UPDATE OF server", on: "shard" });
   second.kill("SIGKILL");
   await first.saying(
     ({ hint, message, level }) => level === "error" && JSON.stringify([hint, message]).includes("until the store can be used"),
@@ -119,12 +118,8 @@ test("a store that cannot be opened is told as such, and as no failure that nobo
 });
 
 test("a halt that only a stopping process holds is on the server before another takes its specialists", async (context) => {
-  const store = await server.database();
-  const lab = await fleetLab(context, { store, specialists: 4 });
-  const [first, second] = [lab.run(), lab.run()];
-  for (const one of [first, second]) await one.saying(({ type }) => type === "started");
-  await expect.poll(() => sharesOf(lab), { timeout: 60_000 }).toEqual([512, 512]);
-  const permit = await refuse(store, { when: "INSERT", on: "stop" });
+  const { store, lab, first, second } = await pair(context);
+  const permit = await refuseStatements(server, store, { when: "INSERT", on: "stop" });
   const address = parseStoreAddress(store, folder(context));
   if (address.kind !== "postgres") throw new Error("expected a server");
   const visitor = await Membership.open({ address, clock: systemClock(), handles: undefined, newSalt: () => "none is made" });

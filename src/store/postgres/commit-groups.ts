@@ -70,12 +70,7 @@ export class CommitGroups {
 
   /** Resolves when everything committed before is stored. Throws `Fatal` (`store_lost`), then and from then on, if the server refuses a group. */
   async sync(): Promise<void> {
-    while (this.#underway !== undefined)
-      try {
-        await this.#underway; // itself: after one promise more, another would always have begun the next group
-      } catch (error) {
-        throw this.#lose(error);
-      }
+    while (this.#underway !== undefined) await this.#underway; // itself: after one promise more, another would always have begun the next group
     if (this.#lost !== undefined) throw this.#lost;
     if (!this.#options.copy.hasChanges) return;
     this.#unawaited?.cancel();
@@ -83,8 +78,6 @@ export class CommitGroups {
     this.#underway = this.#store();
     try {
       await this.#underway;
-    } catch (error) {
-      throw this.#lose(error);
     } finally {
       this.#underway = undefined;
       this.#storeSoon();
@@ -143,8 +136,12 @@ export class CommitGroups {
 
   async #store(): Promise<void> {
     const { copy } = this.#options;
-    const statement = copy.reading(() => this.#statement(copy.takeChanges()));
-    if (statement !== undefined) await this.#ask(statement);
+    try {
+      const statement = copy.reading(() => this.#statement(copy.takeChanges()));
+      if (statement !== undefined) await this.#ask(statement);
+    } catch (error) {
+      throw this.#lose(error);
+    }
   }
 
   #lose(cause: unknown): Fatal {

@@ -1,4 +1,4 @@
-/** What all holders have spent of the Guardian's money, what living ones have left of their grants, and if it is frozen: read from the server. */
+/** Reads the Guardian's money from the server: the spending of all holders, the rest of their grants, and the freeze. */
 import type { Micros } from "../../core/units.ts";
 import { GUARDIAN, newAccount, SPEND_WINDOWS, type Account, type SpendRow } from "../../limits/spending.ts";
 import type { Query } from "./in-schema.ts";
@@ -6,11 +6,11 @@ import { asOid, SHARD_LOCKS } from "./ownership.ts";
 import { NO_SHARD } from "./row-places.ts";
 
 export interface GuardianSums {
-  /** What all have spent and hold. */
+  /** Spent and held by all, with the freeze. */
   readonly account: Account;
-  /** What is left of all grants. */
+  /** The rest of all grants. */
   readonly outstanding: Micros;
-  /** What is left of the grants of others. */
+  /** The rest of the grants of others. */
   readonly others: Micros;
   readonly holders: number;
 }
@@ -21,8 +21,8 @@ const GONE = `SELECT array_agg(DISTINCT h.number) AS holders FROM @.shard s JOIN
     WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::bigint = ${asOid(SHARD_LOCKS)})`;
 
 /**
- * What all have spent by window, and what living holders have left. That is never below zero: a holder that ends has no grant any longer, and
- * what it spent is nobody's to spend again; so is a cost above its hold.
+ * The spending of all by window, and the rest of each living holder's grant. A rest is never below zero: a holder that ends has no grant any
+ * longer, and what it spent is nobody's to spend again; so is a cost above its hold.
  */
 const SPENT_AND_LEFT = `WITH spent AS (
     SELECT span, start, max(until) AS until, max(ends) AS ends, sum(held) AS held, sum(posted) AS posted FROM @.spend_row
