@@ -1,11 +1,11 @@
 /** The port of controls: keys and their usage, stops and their ends, approvals bound to what was shown. */
 import { describe, expect, test } from "vitest";
-import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
+import { asHandle, asIntentId, asKeyId, type Handle, type KeyId } from "../../src/core/ids.ts";
 import { credits, DAY } from "../../src/core/units.ts";
 import { payloadHash } from "../../src/limits/approvals.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { EVERYONE } from "../../src/limits/verdict.ts";
-import { admit, KEY, withKey } from "../harness/admitted.ts";
+import { admit, endOf, KEY, wanted, withKey } from "../harness/admitted.ts";
 import { decide } from "../harness/builders.ts";
 import { desk, SCOUT } from "../harness/guardian-over-store.ts";
 import { propose } from "../harness/proposed.ts";
@@ -22,6 +22,25 @@ describe("a key", () => {
     await on(store.registerKey(SCOUT, next, { limits: { perHour: 50, perDay: 500 }, floors: DEFAULT_FLOORS }, clock.now()));
     expect(await on(store.keyOf(SCOUT))).toBe(next);
     expect((await on(store.quotaUse(next, clock.now())))?.hour).toMatchObject({ used: 1, limit: 50 });
+  });
+
+  test.each([
+    { name: "that comes back counts every request once", sharer: undefined, used: 4 },
+    { name: "that comes back where another specialist has kept it counts no request less", sharer: asHandle("quill"), used: 5 },
+  ])("$name", async ({ sharer, used }) => {
+    const here = desk();
+    const { clock, store, on } = here;
+    const register = (handle: Handle, key: KeyId): Promise<void> =>
+      on(store.registerKey(handle, key, { limits: { perHour: 50, perDay: 500 }, floors: DEFAULT_FLOORS }, clock.now()));
+    if (sharer !== undefined) await register(sharer, KEY);
+    const wrong = asKeyId("wrong");
+    for (const key of [KEY, wrong, KEY, wrong]) {
+      await register(SCOUT, key);
+      const { request } = wanted(here);
+      const completion = endOf(here, await admit(here, undefined, { request: { ...request, key } }));
+      await on(store.complete({ ...completion, end: { ...completion.end, key } }));
+    }
+    expect((await on(store.quotaUse(wrong, clock.now())))?.hour).toMatchObject({ used });
   });
 
   test("gives each lane a part of the day to plan with", async () => {

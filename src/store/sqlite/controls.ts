@@ -63,8 +63,8 @@ export function createKeyTables(
     const before = keyOf(handle);
     quota.register(id, limits, floors);
     if (before === id) return;
-    if (before !== undefined) quota.inherit(before, id, now);
     saveKey.run(handle, id, now);
+    if (before !== undefined) quota.inherit(before, id, now);
   };
 
   return {

@@ -66,7 +66,9 @@ export function statements(db: DatabaseSync) {
     register: db.prepare(
       "INSERT INTO quota_key (key_id, per_hour, per_day, floors) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET per_hour = excluded.per_hour, per_day = excluded.per_day, floors = excluded.floors",
     ),
-    succeed: db.prepare("UPDATE quota_key SET successor = ? WHERE key_id = ? AND successor IS NULL"),
+    succeed: db.prepare("UPDATE quota_key SET successor = ?1 WHERE key_id = ?2 AND successor IS NOT ?1"),
+    comeBack: db.prepare("UPDATE quota_key SET successor = NULL WHERE key_id = ? AND successor = ?"),
+    users: db.prepare("SELECT count(*) AS n FROM specialist WHERE key_id = ?"),
     // A request under way counts as lost, as in the windows.
     inheritUses: db.prepare(`
       INSERT OR IGNORE INTO limited_use (key_id, operation, attempt, started_at, deadline_at, ended_at)

@@ -189,9 +189,21 @@ export class QuotaTable {
     this.#options.onFlush?.();
   }
 
-  /** A regenerated key takes over its predecessor's usage, once; both must be registered. Returns false the second time. */
-  inherit(from: KeyId, to: KeyId, now: number): boolean {
-    if (from === to || Number(this.#sql.succeed.run(to, from).changes) === 0) return false;
+  /**
+   * A regenerated key takes over its predecessor's usage, once; both must be registered, and the specialist has the new one. The usage moves
+   * if no other specialist has the old key: it is not counted twice if that key comes back.
+   */
+  inherit(from: KeyId, to: KeyId, now: number): void {
+    if (from === to) return;
+    this.#sql.comeBack.run(to, from);
+    if (Number(this.#sql.succeed.run(to, from).changes) > 0) this.#addUsage(from, to, now);
+    if (Number(this.#sql.users.get(from)?.["n"]) > 0) return;
+    this.#sql.clear.run(from);
+    this.#sql.succeed.run(null, from);
+    this.#cache.delete(from);
+  }
+
+  #addUsage(from: KeyId, to: KeyId, now: number): void {
     this.flush();
     const heir = this.load(to);
     inherit(this.load(from), heir, now, this.#options.lateLandingMs);
@@ -200,7 +212,6 @@ export class QuotaTable {
     this.#sql.clear.run(to);
     for (const name of WINDOWS) for (const row of listCells(heir[name])) this.#addRow(to, name, row);
     this.#savePark(to, heir);
-    return true;
   }
 
   /** The last time stored: a later one is not far behind it. */
