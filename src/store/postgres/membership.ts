@@ -16,7 +16,7 @@ import { readNetworkState, saveNetworkState } from "./fleet-state.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
 import { movingWrites } from "./open-writes.ts";
 import { handlesOf, placedShard, placeTogether, type Placed } from "./placements.ts";
-import { bePresent, PRESENCE_SETTINGS } from "./presence.ts";
+import { bePresent, newProcessNumber, PRESENCE_SETTINGS } from "./presence.ts";
 import { openWriter, ReadyWriter } from "./ready-writer.ts";
 import { Requests } from "./requests.ts";
 import { livingSettings, sessionTimes } from "./session-settings.ts";
@@ -110,13 +110,7 @@ export class Membership {
       presence.requireAnswers(sessionTimes(address.sessionTimeoutMs).answerMs);
       try {
         await options.admit?.(presence);
-        number = await bePresent(presence, {
-          schema: address.schema,
-          clock,
-          handles,
-          startedAt,
-          ...(onTime === undefined ? {} : { onTime }),
-        });
+        number = await newProcessNumber(presence, { schema: address.schema, clock, ...(onTime === undefined ? {} : { onTime }) });
       } catch (error) {
         await presence.close();
         throw error;
@@ -125,11 +119,22 @@ export class Membership {
     const membership = new Membership(options, { known, number, presence });
     try {
       await membership.#session.open();
+      if (presence !== undefined && handles !== undefined) {
+        await membership.#openOthers();
+        await bePresent(presence, { schema: address.schema, clock, number, handles, startedAt });
+      }
       return membership;
     } catch (error) {
       await membership.close();
       throw error;
     }
+  }
+
+  /** Connections of the first store: without them, this process would take shards from the others, and could not use them. */
+  async #openOthers(): Promise<void> {
+    await this.writers.open();
+    const past = await openConnection({ address: this.#options.address, purpose: "check" });
+    await past.close();
   }
 
   /** The living processes and the free shards: one statement. Throws `Misconfigured` (`store_missing`) if it is another store by now. */

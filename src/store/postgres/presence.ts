@@ -26,16 +26,23 @@ export interface PresenceOptions {
   readonly onTime?: (serverNow: number, askedAt: number) => void;
 }
 
-/** Makes the process one that lives, and returns its number. */
+/** The number of a process that joins. */
+export async function newProcessNumber(
+  connection: PostgresConnection,
+  { schema, clock, onTime }: Pick<PresenceOptions, "schema" | "clock" | "onTime">,
+): Promise<number> {
+  const askedAt = clock.monotonic();
+  const [given] = await inSchema(connection, schema)(`SELECT nextval('@.process_number') AS number, ${SERVER_NOW} AS now`);
+  onTime?.(Number(given?.["now"]), askedAt);
+  return Number(given?.["number"]);
+}
+
+/** Makes the process one that lives: from now on the others leave its part to it. */
 export async function bePresent(
   connection: PostgresConnection,
-  { schema, clock, handles, startedAt, onTime }: PresenceOptions,
-): Promise<number> {
+  { schema, clock, number, handles, startedAt }: Omit<PresenceOptions, "onTime"> & { readonly number: number },
+): Promise<void> {
   const query = inSchema(connection, schema);
-  const askedAt = clock.monotonic();
-  const [given] = await query(`SELECT nextval('@.process_number') AS number, ${SERVER_NOW} AS now`);
-  onTime?.(Number(given?.["now"]), askedAt);
-  const number = Number(given?.["number"]);
   await query(`SELECT pg_advisory_lock(${PROCESS_LOCKS}, $2)`, [schema, number]);
   await query("INSERT INTO @.process (number, name, version, started_at, handles) VALUES ($1, $2, $3, $4, $5)", [
     number,
@@ -45,7 +52,6 @@ export async function bePresent(
     handles,
   ]);
   await removeEnded(query, schema);
-  return number;
 }
 
 /** Rows that one join removes of a table. */

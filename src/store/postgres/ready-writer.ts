@@ -44,6 +44,11 @@ export class ReadyWriter {
     this.#open = open;
   }
 
+  /** Has one ready for the first store. Throws as `openWriter` does. */
+  async open(): Promise<void> {
+    this.#keep(await this.#open());
+  }
+
   /** The session that is ready; if none is, a new one. Throws as `openWriter` does. */
   async take(): Promise<PostgresConnection> {
     await this.#preparing;
@@ -66,10 +71,14 @@ export class ReadyWriter {
 
   async #prepare(): Promise<void> {
     const connection = await this.#open().catch(() => undefined); // the next store opens its own, and is told why that fails
-    connection?.onLost(() => {
+    if (this.#isClosed) await connection?.close();
+    else if (connection !== undefined) this.#keep(connection);
+  }
+
+  #keep(connection: PostgresConnection): void {
+    this.#ready = connection;
+    connection.onLost(() => {
       if (this.#ready === connection) this.#ready = undefined;
     });
-    if (this.#isClosed) await connection?.close();
-    else this.#ready = connection;
   }
 }

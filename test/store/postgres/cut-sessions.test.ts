@@ -141,7 +141,7 @@ test.each(KINDS)("at each form of statement of a start behind a crash, %s", { ti
     const store = await opened(proxy.through(url)).catch(() => undefined);
     await store?.recover(clock.now(), 0).catch(() => undefined);
     await ended(store);
-    if (!proxy.hasCut) break;
+    if (!proxy.hasCut && store !== undefined) break; // a session that was cut may still have the shards
   }
   expect(forms.size).toBeGreaterThan(30);
   await afterwards(url, ALL);

@@ -221,11 +221,12 @@ describe("a cap of the Guardian's over sixteen holders", () => {
     settle(0, "a", 51);
     const frozen = async () => (await here.held.get(0)?.store.frozen())?.map(({ scope, reason }) => ({ scope, reason }));
     await expect.poll(frozen).toContainEqual({ scope: "guardian", reason: "a cost 51 credits, with a hold of 50 credits" });
+    const stored = () => here.rows("SELECT scope FROM retinue.spend_frozen WHERE shard = -1");
+    await expect.poll(stored).toEqual([{ scope: "guardian" }]);
     here.pass(2 * DAY);
     expect(await here.hold(0, "c")).toBe("wait");
     expect(await here.hold(1, "d")).toBe("wait");
     expect(await here.held.get(1)?.store.frozen()).toMatchObject([{ scope: "guardian" }]);
-    expect(await here.rows("SELECT scope FROM retinue.spend_frozen WHERE shard = -1")).toEqual([{ scope: "guardian" }]);
     for (const part of [0, 1]) await here.held.get(part)?.store.unfreeze(GUARDIAN, { by: "ada", reason: "looked at" }, here.clock.now());
     expect(await here.hold(1, "e")).toBe("hold");
     expect(await here.hold(2, "f")).toBe("hold");

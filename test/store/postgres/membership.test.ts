@@ -159,7 +159,9 @@ test("a session that survives its end is reported, and not taken for ended", asy
   await here.take(one, [1]);
   const [first] = (await two.look()).processes;
   if (first === undefined) throw new Error("nobody is there");
-  const [writer] = await here.run(`SELECT pid FROM pg_stat_activity WHERE application_name = 'retinue writer ${first.number}'`);
+  const [writer] = await here.run(
+    `SELECT a.pid FROM pg_stat_activity a JOIN pg_locks l USING (pid) WHERE a.application_name = 'retinue writer ${first.number}' AND l.locktype = 'advisory'`,
+  );
   process.kill(Number(writer?.["pid"]), "SIGSTOP"); // a backend that hears no signal
   try {
     await expect(two.endSessions(first)).rejects.toMatchObject({
@@ -325,4 +327,25 @@ test("a specialist without rows goes with the key that it shares now, also in a 
   expect(held.has(hand)).toBe(false);
   for (const [handle, shard] of (await process.place([[hand, scout]])).shards) held.place(handle, shard);
   expect(held.has(hand)).toBe(true);
+});
+
+test("a process joins with the connections that its first store needs, or not at all: it would take shards that it cannot use", async (context) => {
+  const here = await lab(context);
+  const healthy = await here.join(["a"]);
+  const name = here.address.database;
+  await server.run(
+    `CREATE ROLE few LOGIN PASSWORD 'few'; ALTER DATABASE "${name}" OWNER TO few; GRANT ALL ON SCHEMA retinue TO few;
+    GRANT ALL ON ALL TABLES IN SCHEMA retinue TO few; GRANT ALL ON ALL SEQUENCES IN SCHEMA retinue TO few`,
+    name,
+  );
+  const address = parsePostgresAddress(server.address(name, "few", "few"), folder(context));
+  for (const limit of [1, 2, 3]) {
+    await server.run(`ALTER ROLE few CONNECTION LIMIT ${limit}`, name);
+    await expect(here.join(["a"], { address })).rejects.toMatchObject({ code: "store_connections_full" });
+    expect((await healthy.look()).processes).toHaveLength(1);
+  }
+  await server.run("ALTER ROLE few CONNECTION LIMIT 4", name);
+  const joined = await here.join(["a"], { address });
+  const { processes } = await healthy.look();
+  expect(processes.map(({ number }) => number)).toEqual([healthy.number, joined.number]);
 });
