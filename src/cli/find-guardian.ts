@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readConfig, type Config } from "../config/config.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { storeFile } from "../config/store-address.ts";
-import { Misconfigured } from "../core/errors.ts";
+import { isRetinueError, Misconfigured } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
 import { connectControl, isSilent, type ControlClient } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
@@ -21,22 +21,31 @@ export async function withGuardian<Result>(
 ): Promise<Result> {
   const config = await storeConfig(context);
   const client = await connected(config, context);
-  if (client === undefined) {
-    requireStore(config);
-    if (config.store.kind === "postgres") {
-      const { overProcesses } = await import("./fleet-session.ts");
-      const asked = await overProcesses(config.store, context, (guardian) => work(guardian, undefined));
-      if (asked !== undefined) return asked.result;
-    }
-    // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.
-    const { overStore } = await import("./offline-guardian.ts");
-    return overStore(config, context, (guardian) => work(guardian, undefined));
-  }
+  if (client === undefined) return withoutClient(config, context, work);
   try {
     return await work(client.guardian, client);
+  } catch (error) {
+    if (config.store.kind !== "postgres" || !isRetinueError(error) || error.code !== "nobody_at_work") throw error;
   } finally {
     client.close();
   }
+  return withoutClient(config, context, work); // all processes are drained: the store answers
+}
+
+async function withoutClient<Result>(
+  config: Config,
+  context: Context,
+  work: (guardian: Guardian, client: undefined) => Promise<Result>,
+): Promise<Result> {
+  requireStore(config);
+  if (config.store.kind === "postgres") {
+    const { overProcesses } = await import("./fleet-session.ts");
+    const asked = await overProcesses(config.store, context, (guardian) => work(guardian, undefined));
+    if (asked !== undefined) return asked.result;
+  }
+  // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.
+  const { overStore } = await import("./offline-guardian.ts");
+  return overStore(config, context, (guardian) => work(guardian, undefined));
 }
 
 /** Of a fleet, a process that does not answer here is asked through the server, like the others. */

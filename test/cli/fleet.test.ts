@@ -51,6 +51,15 @@ test("commands on any machine see all specialists, and an order reaches each", a
   expect((await lab.ask("halt", "--lift")).code).toBe(0);
   await lab.answered(post);
   expect((await lab.ask("fleet", "drain", names[1])).stdout).toContain("no process is left that takes them");
+  await expect
+    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 40_000 })
+    .toEqual([0, 0]);
+  for (const cwd of [folder(context), one.root]) {
+    const idle = await inProcess(["status", "--store", store], { cwd });
+    expect([idle.code, idle.stdout]).toEqual([0, expect.stringContaining("No process has specialists now")]);
+    for (const handle of lab.handles) expect(idle.stdout).toContain(handle);
+  }
+  expect(await entries()).not.toHaveLength(0);
   for (const process of [one, two]) process.kill("SIGTERM");
   for (const process of [one, two]) expect((await process.ended).code).toBe(0);
   expect(lab.doubled()).toEqual([]);
