@@ -25,6 +25,7 @@ import { askProcesses, type Heard } from "./ask-processes.ts";
 import type { Seen } from "./fleet-status.ts";
 import { movingGuardian } from "./moving-guardian.ts";
 import { joinGuardians, nobodyAtWork } from "./join-guardians.ts";
+import { endOf, newOrder } from "./record-orders.ts";
 import type { OrderResult } from "./wake-waiting.ts";
 import {
   describeError,
@@ -44,6 +45,9 @@ const MOVED_MS = 4 * SECOND;
 const MOVED_LOOK_MS = SECOND / 4;
 /** Requests that must reach every process. */
 const STOPS: ReadonlySet<string> = new Set(["halt", "pause"]);
+
+/** Orders that end a stop. */
+const ENDS = { halt: "lift", pause: "resume" } as const;
 
 /** The fleet as a member of it sees it. */
 export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardian {
@@ -79,6 +83,12 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
         if (own.length === 0) throw error;
         return own;
       }
+    },
+    onUnlisted({ kind, scope, stop }, message) {
+      const query = defined({ handle: scope === EVERYONE ? undefined : scope, reason: stop?.reason });
+      const name = stop === undefined ? ENDS[kind] : kind;
+      fleet.orders.list(newOrder(caller, name, query, stop?.at ?? clock.now()), endOf(message));
+      launched.log.warn(message, defined({ reason: stop?.reason }));
     },
     async keep(order) {
       fleet.orders.note(order);

@@ -28,12 +28,14 @@ export interface MovingOptions {
   readonly isKnown: (handle: string) => Promise<boolean>;
   /** Keeps a stop, or its end, for the stores that are opened from now on. Returns the reason if it is kept in memory alone. */
   readonly keep: (order: StopOrder) => Promise<HaltResult["notKept"]>;
+  /** Called with a stop, or its end, that reached no store, and its result. Default: nothing. */
+  readonly onUnlisted?: (order: StopOrder, message: string) => void;
   /** The requests of specialists that go from one process to another. */
   readonly moving: () => Promise<HaltResult["inFlight"]>;
 }
 
 /** The Guardian over parts that come and go: its stops hold for all of them, also if nobody is at work. */
-export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKnown, keep, moving }: MovingOptions): Guardian {
+export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKnown, keep, moving, onUnlisted }: MovingOptions): Guardian {
   const joined = joinGuardians(parts, whyNobody);
   const alone = joinGuardians(reachable, whyNobody);
   /** An order to stop, or to go on: kept first, then given to all. */
@@ -49,7 +51,9 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
       return notKept === undefined ? result : { ...result, notKept };
     } catch (error) {
       if (!isRetinueError(error) || (notKept === undefined && !UNANSWERED.has(error.code))) throw error;
-      return defined({ message: `${keptText(order, handle)}; ${error.message}`, notKept });
+      const message = `${keptText(order, handle)}; ${error.message}`;
+      onUnlisted?.({ ...order, scope: handle ?? EVERYONE }, message);
+      return defined({ message, notKept });
     }
   };
   const stop = (reason: string): NonNullable<StopOrder["stop"]> => ({ reason, at: clock.now() });

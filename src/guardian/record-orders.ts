@@ -1,7 +1,7 @@
 /** The record of the Guardian's orders: a row before each is carried out, with its result afterwards. */
 import { defined } from "../core/defined.ts";
 import { isRetinueError, messageOf } from "../core/errors.ts";
-import type { Caller, OrderEnd, OrderRow } from "../store/orders.ts";
+import type { Caller, NewOrder, OrderEnd, OrderRow } from "../store/orders.ts";
 import type { Store } from "../store/store.ts";
 import { pageByTime, type Page } from "./page.ts";
 import { wordsIn } from "./search-words.ts";
@@ -32,19 +32,19 @@ export function recordOrders<Guardian extends Orders>(guardian: Guardian, contex
 
 async function record(
   { store, clock, parts }: GuardianContext,
-  { who, from }: Caller,
+  caller: Caller,
   name: OrderName,
   query: object,
   give: () => Promise<unknown>,
 ): Promise<unknown> {
-  const order = describe(name, query);
-  const noted = store.noteOrder({ who: cut(who), from, at: clock.now(), ...order }).catch(unrecorded);
+  const order = newOrder(caller, name, query, clock.now());
+  const noted = store.noteOrder(order).catch(unrecorded);
   const end = async (how: OrderEnd): Promise<void> => {
     const seq = await noted;
     if (seq !== undefined) await store.endOrder(seq, how).catch(unrecorded);
-    const { what, subject } = order;
+    const { who, what, subject } = order;
     const handle = textIn(query, "handle") ?? "";
-    parts?.announcer.emit("order", defined({ at: clock.now(), handle, who: cut(who), what, subject, code: how.code }));
+    parts?.announcer.emit("order", defined({ at: clock.now(), handle, who, what, subject, code: how.code }));
   };
   /** A halt must work on a disk that takes no rows. */
   function unrecorded(error: unknown): undefined {
@@ -52,7 +52,7 @@ async function record(
   }
   try {
     const result = await give();
-    await end({ result: cut(textIn(result, "message") ?? DONE) });
+    await end(endOf(textIn(result, "message") ?? DONE));
     return result;
   } catch (error) {
     await end(failedEnd(error));
@@ -68,10 +68,18 @@ export function failedEnd(error: unknown): OrderEnd {
   return { result: cut(messageOf(error)), code: isRetinueError(error) ? error.code : "unexpected" };
 }
 
-/** The name of an order with its variant, its subject and its reason. */
-function describe(name: OrderName, query: object) {
+/** The end of an order that was carried out. */
+export function endOf(result: string): OrderEnd {
+  return { result: cut(result) };
+}
+
+/** The row of an order: its name with its variant, its subject and its reason. */
+export function newOrder({ who, from }: Caller, name: OrderName, query: object, at: number): NewOrder {
   const variant = textIn(query, "verdict") ?? textIn(query, "operation");
   return defined({
+    who: cut(who),
+    from,
+    at,
     what: cut(variant === undefined ? name : `${name} ${variant}`),
     subject: cut(textIn(query, "id") ?? textIn(query, "handle") ?? textIn(query, "file")),
     why: cut(textIn(query, "reason")),

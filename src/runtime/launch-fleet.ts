@@ -36,6 +36,7 @@ import { sharersAmong } from "./shared-keys.ts";
 export interface LaunchedFleet extends LaunchPlan, Life {
   readonly fleet: Fleet;
   readonly runtime: FleetRuntime;
+  readonly log: Logger;
   /** The halts in force when the process joined. */
   readonly halts: () => readonly Stop[];
 }
@@ -51,12 +52,11 @@ export interface FleetLaunchOptions extends LaunchOptions {
 /** Joins the others, and takes nothing yet. Throws `Retryable` or `Misconfigured` if the server or the local folder cannot be used. */
 export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): Promise<LaunchedFleet> {
   const { config, baseUrl, roster } = planned;
-  const { address, random, log } = options;
+  const { address, random, log, announcer = createAnnouncer() } = options;
   requireLocalFolder(address);
   const time = new ServerTime(options.clock);
   const { clock } = time;
   learnSecrets(planned, options.scrubber);
-  const announcer = options.announcer ?? createAnnouncer();
   const common = openCommon(planned, options);
   const specialists = new Map(roster.definitions.map(({ specialist }) => [specialist.handle, specialist]));
   const receives = config.receiver.port !== undefined;
@@ -104,17 +104,18 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     passOn: (handle, delivery) => options.passOn(launched, handle, delivery),
     patiently,
   });
-  const { isolation, tools, transport } = common;
-  const life = { runtime, isolation, planned, options: { ...options, announcer }, close: [isolation, tools, transport] };
+  const close = [common.isolation, common.tools, common.transport];
+  const life = { runtime, isolation: common.isolation, planned, options: { ...options, announcer }, close };
   const launched: LaunchedFleet = {
     ...planned,
     fleet,
     runtime,
+    log,
     halts: () => halts ?? [],
     ...lifeOf({ ...life, onChange: (changes) => runtime.changing(changes) }),
   };
   await patiently(() => fleet.join()).catch(async (error: unknown) => {
-    await Promise.all([fleet.stop(), transport.close()]);
+    await Promise.all([fleet.stop(), common.transport.close()]);
     throw error;
   });
   return launched;

@@ -4,6 +4,7 @@
  */
 import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 import type { Stop } from "../limits/verdict.ts";
+import type { NewOrder, OrderEnd } from "../store/orders.ts";
 import type { Membership } from "../store/postgres/membership.ts";
 import type { Store } from "../store/store.ts";
 
@@ -20,8 +21,12 @@ interface Holding {
   readonly runtime: { readonly parts: { readonly unkeptHalts: Pick<UnkeptHalts, "all"> } };
 }
 
+/** Orders without a row that a process remembers: the latest ones. */
+const MOST_UNLISTED = 100;
+
 export class OrdersMeanwhile {
   #given: StopOrder[] | undefined;
+  #unlisted: readonly { readonly order: NewOrder; readonly end: OrderEnd }[] = [];
   #unkept: readonly Stop[] = [];
 
   /** Halts that no store keeps yet. */
@@ -61,6 +66,11 @@ export class OrdersMeanwhile {
     if (membership !== undefined) await this.store(membership).catch(() => undefined);
   }
 
+  /** Remembers an order that no store has a row of: the next one that is opened lists it. */
+  list(order: NewOrder, end: OrderEnd): void {
+    this.#unlisted = [...this.#unlisted, { order, end }].slice(-MOST_UNLISTED);
+  }
+
   end(): void {
     this.#given = undefined;
   }
@@ -72,14 +82,17 @@ export class OrdersMeanwhile {
 
   /**
    * Carries out all of them, also those that come meanwhile, and those of specialists of other stores: a store has read the stops of all, and
-   * shows them. No order is kept any longer once it resolves.
+   * shows them. No order is kept any longer once it resolves, and those without a row have one.
    */
-  async applyTo(store: Pick<Store, "stop" | "lift">): Promise<void> {
+  async applyTo(store: Pick<Store, "stop" | "lift" | "noteOrder" | "endOrder">): Promise<void> {
     for (let order = this.#given?.shift(); order !== undefined; order = this.#given?.shift()) {
       const { kind, scope, stop } = order;
       if (stop === undefined) await store.lift(kind, scope);
       else await store.stop(kind, scope, stop.reason, stop.at);
     }
+    const unlisted = this.#unlisted;
+    for (const { order, end } of unlisted) await store.endOrder(await store.noteOrder(order), end);
+    this.#unlisted = this.#unlisted.filter((one) => !unlisted.includes(one));
     this.end();
   }
 }

@@ -1,7 +1,7 @@
 /** Stops of a fleet whose shards move: a halt holds for stores that are being opened, lists what those write that end, and its end is one. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, type TestContext } from "vitest";
 import { inProcess } from "../harness/cli.ts";
 import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { holdOpenings } from "../harness/held-openings.ts";
@@ -116,9 +116,11 @@ test("a halt where nobody is at work is kept and said, and lifted", async (conte
   const [process] = JSON.parse((await lab.ask("fleet", "--json")).stdout).processes as readonly { readonly name: string }[];
   expect(await lab.ask("fleet", "drain", process?.name ?? "")).toMatchObject({ code: 0 });
   await shares([0]);
-  const status = await order(one.root, "status");
-  expect([status.code, status.stderr]).toEqual([1, expect.stringContaining("no specialist is at work in any process now")]);
-  expect((await lab.ask("status")).stdout).toMatch(/^No process has specialists now: \S+ \(draining\)\. retinue fleet shows/);
+  for (const status of [await order(one.root, "status"), await lab.ask("status")])
+    expect([status.code, status.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^No process has specialists now: \S+ \(draining\)\. retinue fleet shows/),
+    ]);
   const halted = await order(one.root, "halt", "--reason", "all drained");
   expect([halted.code, halted.stdout]).toEqual([0, expect.stringContaining("everyone is halted; no specialist is at work")]);
   expect(await query("SELECT kind, scope, reason FROM retinue.stop")).toEqual([{ kind: "halt", scope: "*", reason: "all drained" }]);
@@ -156,8 +158,9 @@ test("a halt during a hand-over is answered, and lists what is at the network", 
   expect(gate.came.length).toBe(before);
 });
 
-test("without the server nothing is said to be well, and a halt says that it is not kept", async (context) => {
+test("without the server nothing is said to be well, and a halt says that it is not kept; it has a row once the server is back", async (context) => {
   const lost = await startPostgres({ major: 18 });
+  onTestFinished(() => lost.stop());
   const store = await lost.database();
   const lab = await fleetLab(context, { store, specialists: 4 });
   const root = folder(context);
@@ -168,7 +171,7 @@ test("without the server nothing is said to be well, and a halt says that it is 
   const one = lab.run({ root, env: { RETINUE_CONSOLE_PORT: `${port}`, RETINUE_CONSOLE_TOKEN: token } });
   await lab.answered(await lab.news("one"), 30_000);
   const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
-  await lost.stop();
+  await lost.halt("fast");
   await expect.poll(async () => (await order("status")).stderr, { timeout: 20_000 }).toContain("the server of the store cannot be used");
   for (const words of [["status"], ["why", "s1"], ["log"], ["pause", "s1"]]) {
     const said = await order(...words);
@@ -180,4 +183,16 @@ test("without the server nothing is said to be well, and a halt says that it is 
     (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
   await expect.poll(metrics).toMatch(/^retinue_store_lost 1$/m);
   await expect.poll(() => (existsSync(told) ? readFileSync(told, "utf8") : ""), { timeout: 60_000 }).toContain("The store is lost");
+
+  await lost.resume();
+  const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
+  await expect
+    .poll(orders, { timeout: 30_000 })
+    .toMatchObject([{ what: "halt", why: "no server", result: expect.stringContaining("everyone is halted") }]);
+  expect(JSON.parse((await order("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "no server" }]);
+  one.kill("SIGTERM");
+  await one.ended;
+  expect(one.said.filter((line) => JSON.stringify(line).includes("everyone is halted"))).toMatchObject([
+    { level: "warn", fields: { reason: "no server" } },
+  ]);
 });

@@ -17,13 +17,14 @@ const databaseOf = (store: string): string => new URL(store).pathname.slice(1);
 const sharesOf = async (lab: FleetLab): Promise<readonly number[]> =>
   JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map(({ shards }: { shards: number }) => shards);
 
-/** Two processes that have started, each with half. */
+/** Two processes that have started, each with half, and have begun its work: a process whose first store cannot be opened ends. */
 async function pair(context: TestContext) {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 4 });
   const [first, second] = [lab.run(), lab.run()];
   for (const one of [first, second]) await one.saying(({ type }) => type === "started");
   await expect.poll(() => sharesOf(lab), { timeout: 60_000 }).toEqual([512, 512]);
+  await lab.answered(await lab.news("they have begun"));
   return { store, lab, first, second };
 }
 

@@ -9,7 +9,7 @@ const server = (kept: string[] = []) => ({ keepStop: async (kind: string, scope:
 /** A store that tells what it was ordered. */
 function noted(during: () => void = () => undefined) {
   const given: string[] = [];
-  const store: Pick<Store, "stop" | "lift"> = {
+  const store: Pick<Store, "stop" | "lift" | "noteOrder" | "endOrder"> = {
     stop: async (kind, scope, reason, at) => {
       given.push(`${kind} ${scope}: ${reason} at ${at}`);
       during();
@@ -18,6 +18,8 @@ function noted(during: () => void = () => undefined) {
       given.push(`no ${kind} ${scope}`);
       return true;
     },
+    noteOrder: async ({ who, what }) => given.push(`${what} by ${who}`),
+    endOrder: async (seq, { result }) => void given.push(`${seq}: ${result}`),
   };
   return { store, given };
 }
@@ -79,4 +81,15 @@ test("at the end halts of stores are stored too, and those that cannot be stay f
   const kept: string[] = [];
   await orders.storeAtEnd(server(kept));
   expect([kept, orders.unkept]).toEqual([["halt *", "halt scout"], []]);
+});
+
+test("an order without a row has one in the next store that is opened, once, and the latest hundred are remembered", async () => {
+  const orders = new OrdersMeanwhile();
+  for (let i = 0; i < 102; i++) orders.list({ who: `p${i}`, from: "command", at: i, what: "halt" }, { result: "everyone is halted" });
+  const { store, given } = noted();
+  await orders.applyTo(store);
+  expect(given).toHaveLength(200);
+  expect(given.slice(0, 2)).toEqual(["halt by p2", "1: everyone is halted"]);
+  await orders.applyTo(store);
+  expect(given).toHaveLength(200);
 });
