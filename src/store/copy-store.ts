@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { placeOf, type PostgresAddress } from "../config/postgres-address.ts";
 import { DEFAULT_STORE, storeFile, type StoreAddress } from "../config/store-address.ts";
 import type { Clock } from "../core/clock.ts";
-import { Misconfigured } from "../core/errors.ts";
+import { isRetinueError, messageOf, Misconfigured, Retryable } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import { copiedTo } from "./copied.ts";
@@ -29,6 +29,15 @@ export interface Copying {
  * `backup_failed`). A copy that fails leaves the original as it was.
  */
 export async function copyStore(copying: Copying): Promise<{ readonly specialists: number }> {
+  try {
+    return await copyIdle(copying);
+  } catch (error) {
+    if (!isRetinueError(error) || error.code !== "store_in_use") throw error;
+    throw new Retryable("store_in_use", messageOf(error), { hint: "end the processes that have it, and copy it then", cause: error });
+  }
+}
+
+async function copyIdle(copying: Copying): Promise<{ readonly specialists: number }> {
   const { from, to, clock, random } = copying;
   refuseFile(copying);
   const original = await openStore(from, { clock, random, mustExist: true });

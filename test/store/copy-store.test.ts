@@ -187,7 +187,10 @@ describe("a copy is refused, and leaves the original as it was", () => {
     await during(at.server, () => Promise.resolve()); // made, and not used
     for (const taken of [at.file, at.server])
       await during(taken, async () => {
-        await expect(copy(at.file, at.server)).rejects.toMatchObject({ code: "store_in_use" });
+        await expect(copy(at.file, at.server)).rejects.toMatchObject({
+          code: "store_in_use",
+          details: { hint: expect.stringContaining("end the processes") },
+        });
       });
     expect(await copy(at.file, at.server)).toEqual({ specialists: 3 });
   });

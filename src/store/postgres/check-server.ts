@@ -36,15 +36,18 @@ async function checkSettings(connection: PostgresConnection, address: PostgresAd
       expected: `PostgreSQL ${OLDEST_MAJOR} or newer`,
       hint: "upgrade the server",
     });
-  if (row["replica"] === true || row["read_only"] === true)
-    throw new Misconfigured(
-      "store_read_only",
-      `${place} takes no writes: it is ${row["replica"] === true ? "a replica" : "set to read-only"}`,
-      {
-        expected: "the primary server",
-        hint: "name the primary server in the store's address",
-      },
-    );
+  if (row["replica"] === true)
+    throw new Misconfigured("store_read_only", `${place} takes no writes: it is a replica`, {
+      expected: "the primary server",
+      hint: "name the primary server in the store's address",
+    });
+  if (row["read_only"] === true) {
+    const [user, database] = [quoted(address.user), quoted(address.database)];
+    throw new Misconfigured("store_read_only", `${place} takes no writes: default_transaction_read_only is on`, {
+      expected: "a session that may write",
+      hint: `ALTER ROLE ${user} RESET default_transaction_read_only, or ALTER DATABASE ${database} RESET default_transaction_read_only, or switch it off in the server's settings`,
+    });
+  }
   if (row["fsync"] === "off" || row["commit"] === "off")
     throw new Misconfigured(
       "store_server_not_durable",

@@ -8,6 +8,8 @@ const ENDED = /^(?:08|57P0[1-5]|25P0[34])/;
 const TRANSIENT = /^(?:40|55P03|57014)/;
 /** Disk full, out of memory, a limit of the server, a transaction that is read-only. */
 const UNWRITABLE = /^(?:53|25006|58030)/;
+/** Words of the package `pg`. */
+const NO_TLS = "The server does not support SSL";
 const UNPROVEN = /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA)/;
 
 /** The code of PostgreSQL behind an error, also behind one of ours; undefined where the server did not answer. */
@@ -47,6 +49,11 @@ export function connectFailure(address: PostgresAddress, cause: unknown): Retinu
       expected: "postgres://user:password@…",
       cause,
     });
+  if (reason.startsWith(NO_TLS))
+    return new Misconfigured("store_tls_refused", `${place} has no TLS: ${reason}`, {
+      hint: "switch it on in the server's settings (ssl); a server on this machine is used without sslmode",
+      cause,
+    });
   if (isUnproven(cause, reason))
     return new Misconfigured("store_tls_refused", `${place} did not prove who it is: ${reason}`, {
       hint: "use the name in the server's certificate, and name the certificate of its authority with sslrootcert=<file>",
@@ -55,12 +62,12 @@ export function connectFailure(address: PostgresAddress, cause: unknown): Retinu
   const state = sqlState(cause) ?? "";
   if (state.startsWith("28"))
     return new Misconfigured("store_password_refused", `${place} does not let ${JSON.stringify(address.user)} in: ${reason}`, {
-      hint: "correct user and password in the store's address, or the server's pg_hba.conf",
+      hint: "correct user and password in the store's address, which a process reads at its start, or the server's pg_hba.conf",
       cause,
     });
   if (state === "3D000")
     return new Misconfigured("store_database_missing", `${place} cannot be used: ${reason}`, {
-      hint: `create it: CREATE DATABASE ${quoted(address.database)} OWNER ${quoted(address.user)} ENCODING 'UTF8' TEMPLATE template0`,
+      hint: `correct the name in the store's address, or create it: CREATE DATABASE ${quoted(address.database)} OWNER ${quoted(address.user)} ENCODING 'UTF8' TEMPLATE template0`,
       cause,
     });
   if (state.startsWith("53"))
@@ -109,6 +116,6 @@ function reasonOf(error: unknown): string {
 }
 
 function isUnproven(error: unknown, reason: string): boolean {
-  if (reason.startsWith("The server does not support SSL") || reason.startsWith("There was an error establishing an SSL")) return true;
+  if (reason.startsWith("There was an error establishing an SSL")) return true;
   return error instanceof Error && "code" in error && typeof error.code === "string" && UNPROVEN.test(error.code);
 }

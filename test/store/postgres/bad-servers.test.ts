@@ -37,14 +37,20 @@ describe.each(POSTGRES_MAJORS)("PostgreSQL %i", (major) => {
   test("a database that is missing is named, with the statement that makes it", async (context) => {
     await expect(opened(context, server.address("nowhere"))).rejects.toMatchObject({
       code: "store_database_missing",
-      details: { hint: `create it: CREATE DATABASE "nowhere" OWNER "postgres" ENCODING 'UTF8' TEMPLATE template0` },
+      details: {
+        hint: `correct the name in the store's address, or create it: CREATE DATABASE "nowhere" OWNER "postgres" ENCODING 'UTF8' TEMPLATE template0`,
+      },
     });
   });
 
-  test("a replica, or a database set to read-only, is refused", async (context) => {
+  test("a database set to read-only is refused, with the statement that ends it", async (context) => {
     const address = await server.database();
     await server.run(`ALTER DATABASE "${nameOf(address)}" SET default_transaction_read_only = on`);
-    await expect(opened(context, address)).rejects.toMatchObject({ code: "store_read_only" });
+    await expect(opened(context, address)).rejects.toMatchObject({
+      code: "store_read_only",
+      message: expect.stringContaining("default_transaction_read_only is on"),
+      details: { hint: expect.stringContaining(`ALTER DATABASE "${nameOf(address)}" RESET default_transaction_read_only`) },
+    });
   });
 
   test("a user without the right to make the schema is told which statement gives it", async (context) => {

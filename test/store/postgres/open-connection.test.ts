@@ -160,6 +160,7 @@ test("a server proves who it is by a certificate of its name, or is refused", as
   await expect(open(`${named}?sslmode=verify-full&sslrootcert=${cert}.missing`)).rejects.toMatchObject({ code: "store_tls_refused" });
   await expect(open(`${server.address("postgres")}?sslmode=verify-full`)).rejects.toMatchObject({
     code: "store_tls_refused",
-    message: expect.stringContaining("does not support SSL"),
+    message: expect.stringContaining("has no TLS"),
+    details: { hint: expect.stringContaining("switch it on") },
   });
 });
