@@ -34,7 +34,8 @@ export interface Worked extends Pick<HeldStore, "has" | "place"> {
   readonly runtime: { member(handle: string): unknown };
 }
 
-const SHARED = "it shares its key with a specialist in another shard, so it does not run";
+/** Specialists that a message names. */
+const NAMED = 3;
 
 export interface SharedKeysOptions {
   /** Specialists that share a key, by groups. */
@@ -105,16 +106,19 @@ export class SharedKeys {
     this.#shards = shards;
     for (const one of open) this.applyTo(one);
     const freed = [...this.#keptOut.keys()].filter((handle) => !apart.includes(handle));
-    this.#keptOut = new Map(apart.map((handle) => [handle, this.#keptOut.get(handle) ?? this.#keepOut(handle)]));
+    this.#keptOut = new Map(apart.map((handle) => [handle, this.#keptOut.get(handle) ?? this.#keepOut(handle, groups)]));
     this.#placed = placing;
     this.#by = membership;
     return freed;
   }
 
-  #keepOut(handle: Handle): KeyTrouble {
+  #keepOut(handle: Handle, groups: readonly (readonly Handle[])[]): KeyTrouble {
     const { log, now } = this.#options;
-    log.error(SHARED, { handle, hint: remedyFor("key_shared", { handle, id: handle, name: handle }) });
-    return { code: "key_shared", message: SHARED, since: now() };
+    const others = groups.find((group) => group.includes(handle))?.filter((one) => one !== handle) ?? [];
+    const named = [...others.slice(0, NAMED), ...(others.length > NAMED ? [`${others.length - NAMED} more`] : [])];
+    const message = `it shares its key with ${named.join(", ")} in another shard, so it does not run`;
+    log.error(message, { handle, hint: remedyFor("key_shared", { handle, id: handle, name: handle }) });
+    return { code: "key_shared", message, since: now() };
   }
 
   /** Tells a store that is open where they were placed. */

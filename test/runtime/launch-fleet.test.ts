@@ -145,7 +145,7 @@ test("a specialist that comes to share its key with one of another shard is show
   const second = lab.run({ root, env: { RETINUE_KEY_S1: undefined } });
   await second.saying(({ type }) => type === "started");
   await expect.poll(shown, { timeout: 20_000 }).toMatchObject({
-    parked: { code: "key_shared", message: expect.stringContaining("shares its key") },
+    parked: { code: "key_shared", message: expect.stringContaining("shares its key with s") },
   });
   expect((await lab.ask("status")).stdout).toMatch(/s1.*shares its key/);
   const why = JSON.parse((await lab.ask("why", "s1", "--json")).stdout);

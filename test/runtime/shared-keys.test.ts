@@ -64,7 +64,7 @@ test("one that has rows in another shard must not run, is told once, and runs ag
   await keys.place(membership, [store]);
   expect(lines).toHaveLength(1);
   expect([...keys.keptOut]).toEqual([
-    [quill, { code: "key_shared", message: "it shares its key with a specialist in another shard, so it does not run", since: 5 }],
+    [quill, { code: "key_shared", message: "it shares its key with scout in another shard, so it does not run", since: 5 }],
   ]);
   Object.assign(state, { groups: [], apart: [] });
   expect(await keys.place(membership, [store])).toEqual([quill]);
