@@ -23,7 +23,7 @@ const MAX_LINES = 100;
 export class FleetLog {
   readonly #log: Logger;
   readonly #clock: Pick<Clock, "monotonic">;
-  #processes: ReadonlyMap<number, string> | undefined;
+  #processes: ReadonlyMap<number, FleetProcess> | undefined;
   #handles: ReadonlySet<Handle> = new Set();
   #areApart = false;
   #trouble: { readonly message: string; readonly isAll: boolean; readonly isMistake: boolean; readonly since: number } | undefined;
@@ -49,12 +49,17 @@ export class FleetLog {
   /** Tells who came and went since the last call. `own` is the number of this process. */
   members(processes: readonly FleetProcess[], own: number): void {
     const before = this.#processes;
-    const now = new Map(processes.map(({ number, name }) => [number, name]));
+    const now = new Map(processes.map((process) => [process.number, process]));
     this.#processes = now;
     const count = `${now.size} ${now.size === 1 ? "process shares" : "processes share"} the store`;
-    if (before?.has(own) !== true && now.has(own)) return this.#log.info(`joined the fleet as ${now.get(own)}: ${count}`);
-    for (const [number, name] of now) if (before?.has(number) === false) this.#log.info(`${name} has joined: ${count}`);
-    for (const [number, name] of before ?? []) if (!now.has(number)) this.#log.info(`${name} has left: ${count}`);
+    const self = now.get(own);
+    if (before?.has(own) !== true && self !== undefined) return this.#log.info(`joined the fleet as ${self.name}: ${count}`);
+    for (const [number, { name }] of now) if (before?.has(number) === false) this.#log.info(`${name} has joined: ${count}`);
+    for (const [number, { name, draining }] of before ?? []) {
+      if (now.has(number)) continue;
+      if (draining) this.#log.info(`${name} has left: ${count}`);
+      else this.#log.warn(`${name} is gone, and was not seen to drain: ${count}`);
+    }
   }
 
   /** Tells how many specialists came and went since the last call. A store that was made anew has those of before. */

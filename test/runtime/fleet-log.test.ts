@@ -23,7 +23,13 @@ test("who joins and leaves is one line each, with the number of processes", () =
   fleet.members([process(1), process(2)], 2);
   expect(told()).toEqual([]);
   fleet.members([process(2), process(3)], 2);
-  expect(told()).toEqual(["info: web:3 has joined: 2 processes share the store", "info: web:1 has left: 2 processes share the store"]);
+  expect(told()).toEqual([
+    "info: web:3 has joined: 2 processes share the store",
+    "warn: web:1 is gone, and was not seen to drain: 2 processes share the store",
+  ]);
+  fleet.members([process(2), { ...process(3), draining: true }], 2);
+  fleet.members([process(2)], 2);
+  expect(told()).toEqual(["info: web:3 has left: 1 process shares the store"]);
 });
 
 test("specialists that came and went are counted, and a store that is made anew changes nothing", () => {
