@@ -1,4 +1,5 @@
 /** One call: in the live runtime, or else in one that is started for this call only, and polls and handles nothing. */
+import { handleAdvice } from "../config/handle-advice.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { checkRosterKeys, type Roster } from "../config/roster.ts";
 import { Misconfigured } from "../core/errors.ts";
@@ -54,7 +55,6 @@ export async function callAlone(stage: Stage, query: CallQuery): Promise<CallRes
 export function definitionOf({ definitions }: Roster, handle: string): Roster["definitions"][number] {
   const found = definitions.find(({ specialist }) => specialist.handle === handle);
   if (found !== undefined) return found;
-  throw new Misconfigured("specialist_unknown", `there is no specialist "${handle}"`, {
-    expected: `one of ${definitions.map(({ specialist }) => specialist.handle).join(", ")}`,
-  });
+  const known = definitions.map(({ specialist }) => specialist.handle);
+  throw new Misconfigured("specialist_unknown", `there is no specialist "${handle}"`, handleAdvice(handle, known));
 }

@@ -1,4 +1,5 @@
 /** Controls for a person: a pause stops new work, a halt stops writes, a freeze stops spending. */
+import { handleAdvice } from "../config/handle-advice.ts";
 import { isOperationName, OPERATIONS } from "../contract/operations.ts";
 import { defined } from "../core/defined.ts";
 import { messageOf, Misconfigured, Retryable } from "../core/errors.ts";
@@ -129,9 +130,7 @@ export async function known({ store, running }: GuardianContext, handle: string 
   if (handle === undefined) return EVERYONE;
   const handles = new Set([...(await store.handles()), ...running().map(({ specialist }) => specialist.handle)]);
   if (handles.has(asHandle(handle))) return handle;
-  throw new Misconfigured("specialist_unknown", `there is no specialist "${handle}"`, {
-    expected: handles.size === 0 ? "a handle that has run here" : `one of ${[...handles].join(", ")}`,
-  });
+  throw new Misconfigured("specialist_unknown", `there is no specialist "${handle}"`, handleAdvice(handle, [...handles]));
 }
 
 /** The scope of a stop that is to end. One in force may be of a specialist that runs elsewhere. */

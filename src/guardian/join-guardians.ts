@@ -2,7 +2,8 @@
  * One Guardian over several stores, each with a Guardian of its own: of one process and of others. A question is answered by all, or by the
  * one that knows; an order that stops work reaches all before it is answered.
  */
-import { isRetinueError, messageOf, Refused, Retryable, type RetinueError } from "../core/errors.ts";
+import { joinAdvice } from "../config/handle-advice.ts";
+import { isRetinueError, messageOf, Misconfigured, Refused, Retryable, type RetinueError } from "../core/errors.ts";
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
@@ -160,7 +161,7 @@ async function firstThatKnows<Result>(
       if (!isRetinueError(error) || !(NOT_MINE.has(error.code) || cannotSay.has(error.code))) throw error;
       errors.push(error);
     }
-  throw errors.find(({ code }) => cannotSay.has(code)) ?? errors[0] ?? new Refused("nothing_found", "nobody knows it");
+  throw errors.find(({ code }) => cannotSay.has(code)) ?? unknownToAll(errors) ?? new Refused("nothing_found", "nobody knows it");
 }
 
 /** The answers of all that know the thing. Throws if none does, or if one fails. */
@@ -190,8 +191,17 @@ async function fromEach<Result>(parts: Parts, give: (guardian: Guardian) => Prom
       hint: "give the order again; retinue fleet shows the processes",
     });
   }
-  if (done.length === 0) throw failed[0]?.reason;
+  if (done.length === 0) throw unknownToAll(failed.map(({ reason }) => reason));
   return done;
+}
+
+/** The first error; of a specialist that no part knows, one about the specialists of all parts. */
+function unknownToAll<Thrown>(errors: readonly Thrown[]): Thrown | Misconfigured | undefined {
+  const [first] = errors;
+  const unknown = errors.flatMap((error) => (isRetinueError(error) && error.code === "specialist_unknown" ? [error] : []));
+  const [one] = unknown;
+  if (one === undefined || unknown.length < 2) return first;
+  return new Misconfigured("specialist_unknown", one.message, joinAdvice(unknown.map(({ details }) => details)));
 }
 
 function firstOf<Result>([first]: readonly Result[]): Result {

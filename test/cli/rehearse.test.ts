@@ -205,7 +205,10 @@ describe("a mistake is taught:", () => {
 
   test("an unknown specialist, and an event that it does not handle", async () => {
     const files = { "event.json": JSON.stringify(EVENT) };
-    expect(await told(files, "rehearse", "scuot", "event.json")).toMatchObject({ code: "specialist_unknown", expected: "scout" });
+    expect(await told(files, "rehearse", "scuot", "event.json")).toMatchObject({
+      code: "specialist_unknown",
+      hint: 'did you mean "scout"?',
+    });
     const other = { "event.json": JSON.stringify({ ...EVENT, event: { ...EVENT.event, kind: "job.paid" } }) };
     expect(await told(other, "rehearse", "scout", "event.json")).toMatchObject({
       code: "handler_missing",

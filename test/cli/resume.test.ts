@@ -17,5 +17,5 @@ test("a pause of one's own ends, that of everyone stays and is named", async () 
 test("the end of what was not paused is no failure, a mistyped handle is one", async () => {
   const { run } = await storeProject();
   expect(await run("resume", "scout")).toMatchObject({ code: 0, stdout: "scout was not paused\n" });
-  expect(await run("resume", "scuot")).toMatchObject({ code: 2, stderr: expect.stringContaining("one of scout") as string });
+  expect(await run("resume", "scuot")).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "scout"?') as string });
 });

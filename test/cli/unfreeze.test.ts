@@ -20,6 +20,6 @@ test("a mistyped handle is a mistake", async () => {
   const { run } = await storeProject();
   expect(await run("unfreeze", "scuot", "--reason", "x")).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("one of scout") as string,
+    stderr: expect.stringContaining('did you mean "scout"?') as string,
   });
 });

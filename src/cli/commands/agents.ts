@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { extname, relative, resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { loadDefinition, loadDefinitions } from "../../config/definitions.ts";
+import { handleAdvice } from "../../config/handle-advice.ts";
 import { issuedKeyFile, keyReference, resolveFrom, statedKeyFile } from "../../config/key-sources.ts";
 import { throwMistakes } from "../../config/problem.ts";
 import { storeFile } from "../../config/store-address.ts";
@@ -153,8 +154,13 @@ async function definitionOf(context: Context, { agents }: Config, about: string)
   const found = definitions.find(({ specialist }) => specialist.handle === about);
   if (found !== undefined) return found.specialist;
   throwMistakes(problems);
+  const { expected = "the handle of a specialist", ...advice } = handleAdvice(
+    about,
+    definitions.map(({ specialist }) => specialist.handle),
+  );
   throw new Misconfigured("specialist_unknown", `there is no definition of "${about}"`, {
-    expected: `a definition's file, or one of ${definitions.map(({ specialist }) => specialist.handle).join(", ")}`,
+    expected: `a definition's file, or ${expected}`,
+    ...advice,
   });
 }
 

@@ -17,6 +17,7 @@ import { showDuration } from "../../core/units.ts";
 import { examineNetwork, type Examination } from "../../doctor/run-doctor.ts";
 import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
 import { durationOption, flagOption, textOption } from "../args.ts";
+import { definitionOf } from "../call-alone.ts";
 import { EXIT, PROJECT_OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { learnWebhooks } from "../learn-signatures.ts";
 import { launchOn, openStage, type Stage } from "../session.ts";
@@ -71,12 +72,8 @@ export const command: Command = {
     const written = await writtenProfile(config.network.profile);
     const earlier = compareWith === undefined ? undefined : await writtenProfile(compareWith);
     const cast = await planCast(config, clock);
-    const handle = textOption(options, "as") ?? cast.roster.definitions[0]?.specialist.handle;
-    const definitions = cast.roster.definitions.filter(({ specialist }) => specialist.handle === handle);
-    if (handle === undefined || definitions.length === 0)
-      throw new Misconfigured("specialist_unknown", `there is no specialist "${handle ?? ""}"`, {
-        expected: `one of ${cast.roster.definitions.map(({ specialist }) => specialist.handle).join(", ")}`,
-      });
+    const handle = textOption(options, "as") ?? cast.roster.definitions[0]?.specialist.handle ?? "";
+    const definitions = [definitionOf(cast.roster, handle)];
     const roster = { ...cast.roster, definitions };
     throwMistakes(checkRosterKeys(roster, config, { anyNetwork: true })); // a network that nobody described may choose its keys
     await checkReachable(baseUrl, clock);

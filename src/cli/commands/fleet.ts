@@ -81,7 +81,7 @@ async function show(membership: Membership, view: FleetView, { out, clock }: Con
     { title: "shards", value: ({ shards }) => `${shards.length} of ${SHARDS}`, align: "right" },
     { title: "specialists", value: (row) => row.handles.length, align: "right" },
     { title: "waiting", value: waiting, align: "right" },
-    { title: "", value: ({ answers, draining }) => [answers ? "answers" : "silent", ...(draining ? ["draining"] : [])].join(", ") },
+    { title: "state", value: ({ answers, draining }) => [answers ? "answers" : "silent", ...(draining ? ["draining"] : [])].join(", ") },
     ...(rows.some(isApart) ? [CLOCK] : []),
     ...(areDifferent(rows) ? [DEFINITIONS] : []),
   ]);

@@ -6,7 +6,7 @@ import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts
 import { modelSecrets } from "../../config/model-settings.ts";
 import type { Config } from "../../config/config.ts";
 import { throwMistakes } from "../../config/problem.ts";
-import { Misconfigured, Refused, isRetinueError } from "../../core/errors.ts";
+import { Refused, isRetinueError } from "../../core/errors.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../core/json.ts";
 import { Scrubber } from "../../core/scrubber.ts";
 import { failureOf } from "../../handlers/failed-run.ts";
@@ -17,6 +17,7 @@ import { handleOnce } from "../../simulation/one-handling.ts";
 import type { HandlerRead, ReadCall } from "../../specialist/run-request.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
 import { flagOption } from "../args.ts";
+import { definitionOf } from "../call-alone.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import { openRehearsedModels } from "../rehearsed-models.ts";
@@ -47,12 +48,7 @@ export const command: Command = {
     const [handle = "", given = ""] = args;
     const config = await context.loadConfig();
     const { profile, roster } = await planCast(config, clock);
-    const specialists = roster.definitions.map(({ specialist }) => specialist);
-    const specialist = specialists.find((one) => one.handle === handle);
-    if (specialist === undefined)
-      throw new Misconfigured("specialist_unknown", `there is no specialist "${handle}"`, {
-        expected: specialists.map((one) => one.handle).join(" or "),
-      });
+    const { specialist } = definitionOf(roster, handle);
     const recording = await recordingOf(context, handle, given);
     const { event, account, state, reads = [], steps = {} } = recording;
     const now = event.at ?? clock.now();
