@@ -14,7 +14,6 @@ import {
   cellAt,
   expireCells,
   emptyCells,
-  listCells,
   slotIndex,
   whenLeft,
   SLOTS,
@@ -306,15 +305,8 @@ export function recover(state: QuotaState, now: number, open: readonly OpenAttem
   });
 }
 
-/** A regenerated key inherits all charges of its predecessor and its cooldown. Requests in flight there count as lost. */
-export function inherit(from: QuotaState, to: QuotaState, now: number, lateLandingMs = LATE_LANDING_MS): void {
-  const at = Math.max(observe(from, now), observe(to, now));
-  to.seenMs = at;
-  for (const name of WINDOWS) {
-    for (const { cell, slot, count: calls } of listCells(from[name])) addToCell(to[name], cell, slot, calls);
-    const late = cellAt(to[name].shape, at + lateLandingMs);
-    from.inFlight.forEach((calls, slot) => addToCell(to[name], late, slot, calls));
-  }
+/** A regenerated key inherits its predecessor's cooldown. */
+export function inheritCooldown(from: QuotaState, to: QuotaState): void {
   if (from.parkedUntil > to.parkedUntil) {
     to.parkedUntil = from.parkedUntil;
     to.parkedAt = from.parkedAt;

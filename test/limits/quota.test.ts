@@ -3,7 +3,17 @@ import { describe, expect, test } from "vitest";
 import { TIER_LIMITS } from "../../src/contract/tiers.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
-import { changeLimits, charge, inherit, newQuota, quotaUse, recover, refund, completeAttempt, takeable } from "../../src/limits/quota.ts";
+import {
+  changeLimits,
+  charge,
+  inheritCooldown,
+  newQuota,
+  quotaUse,
+  recover,
+  refund,
+  completeAttempt,
+  takeable,
+} from "../../src/limits/quota.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { runWorld, type WorldOptions } from "../harness/ledger-simulation.ts";
 import { answer, ONE_LANE, take } from "../harness/quota-steps.ts";
@@ -142,16 +152,13 @@ describe("the ledger", () => {
     expect(take(state, T0 + HOUR + MINUTE, 1_000)).toBe(60);
   });
 
-  test("a regenerated key starts with its predecessor's charges, parks and flights", () => {
+  test("a regenerated key starts with its predecessor's cooldown", () => {
     const old = newQuota(FREE, ONE_LANE);
-    take(old, T0, 50);
-    answer(old, T0, 45);
     old.parkedUntil = T0 + MINUTE;
     const heir = newQuota(FREE, ONE_LANE);
-    inherit(old, heir, T0);
-    expect(quotaUse(heir, T0).hour.used).toBe(50);
+    inheritCooldown(old, heir);
     expect(takeable(heir, T0, { lane: "obligation", cost: 1, obligations: 0 })).toMatchObject({ rule: "key_parked", until: T0 + MINUTE });
-    expect(take(heir, T0 + MINUTE, 100)).toBe(10);
+    expect(take(heir, T0 + MINUTE, 100)).toBe(60);
   });
 });
 

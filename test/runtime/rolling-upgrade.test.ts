@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fleetLab, type Member } from "../harness/fleet-lab.ts";
+import { POSTGRES_SCHEMA_VERSION } from "../../src/store/postgres/postgres-schema.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 
 let server: PostgresServer;
@@ -13,8 +14,8 @@ const NEXT = {
   NODE_OPTIONS: `--import=${join(import.meta.dirname, "../campaigns/fleet/plant.mjs")}`,
   RETINUE_PLANTED: JSON.stringify({
     file: "src/store/postgres/postgres-schema.ts",
-    from: "= [TABLES];",
-    to: '= [TABLES, "ALTER TABLE intent ADD COLUMN later text; ALTER TABLE event ADD COLUMN later text; CREATE TABLE later (number integer)"];',
+    from: "INHERITED_KEYS];",
+    to: 'INHERITED_KEYS, "ALTER TABLE intent ADD COLUMN later text; ALTER TABLE event ADD COLUMN later text; CREATE TABLE later (number integer)"];',
   }),
 };
 
@@ -41,9 +42,9 @@ test("processes are replaced by those of the next version, one by one and under 
   };
   const old = [lab.run(), lab.run()] as const;
   await expect.poll(isEven, { timeout: 40_000 }).toBe(true);
-  expect(await version()).toBe(1);
+  expect(await version()).toBe(POSTGRES_SCHEMA_VERSION);
   const first = await replace(old[0], NEXT);
-  expect(await version()).toBe(2);
+  expect(await version()).toBe(POSTGRES_SCHEMA_VERSION + 1);
   // The version before takes over from the next one, and one of it may begin.
   first.kill("SIGKILL");
   await first.ended;

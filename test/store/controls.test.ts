@@ -1,7 +1,7 @@
 /** The port of controls: keys and their usage, stops and their ends, approvals bound to what was shown. */
 import { describe, expect, test } from "vitest";
 import { asHandle, asIntentId, asKeyId, type Handle, type KeyId } from "../../src/core/ids.ts";
-import { credits, DAY } from "../../src/core/units.ts";
+import { credits, DAY, MINUTE } from "../../src/core/units.ts";
 import { payloadHash } from "../../src/limits/approvals.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { EVERYONE } from "../../src/limits/verdict.ts";
@@ -24,23 +24,72 @@ describe("a key", () => {
     expect((await on(store.quotaUse(next, clock.now())))?.hour).toMatchObject({ used: 1, limit: 50 });
   });
 
-  test.each([
-    { name: "that comes back counts every request once", sharer: undefined, used: 4 },
-    { name: "that comes back where another specialist has kept it counts no request less", sharer: asHandle("quill"), used: 5 },
-  ])("$name", async ({ sharer, used }) => {
-    const here = desk();
-    const { clock, store, on } = here;
-    const register = (handle: Handle, key: KeyId): Promise<void> =>
-      on(store.registerKey(handle, key, { limits: { perHour: 50, perDay: 500 }, floors: DEFAULT_FLOORS }, clock.now()));
-    if (sharer !== undefined) await register(sharer, KEY);
-    const wrong = asKeyId("wrong");
-    for (const key of [KEY, wrong, KEY, wrong]) {
-      await register(SCOUT, key);
-      const { request } = wanted(here);
-      const completion = endOf(here, await admit(here, undefined, { request: { ...request, key } }));
-      await on(store.complete({ ...completion, end: { ...completion.end, key } }));
-    }
-    expect((await on(store.quotaUse(wrong, clock.now())))?.hour).toMatchObject({ used });
+  describe("that replaces another", () => {
+    const [scout, quill] = [SCOUT, asHandle("quill")];
+    const [own, wrong, other] = [KEY, asKeyId("wrong"), asKeyId("other")];
+    type Step = readonly [handle: Handle, key: KeyId];
+    const cases: readonly { readonly name: string; readonly steps: readonly Step[]; readonly used: Readonly<Record<string, number>> }[] = [
+      {
+        name: "counts every request once, however often it changes",
+        steps: [own, wrong, own, wrong, other, own].map((key): Step => [scout, key]),
+        used: { [own]: 6, [other]: 5, [wrong]: 4 },
+      },
+      {
+        name: "does so where another specialist keeps the old one",
+        steps: [[quill, own], ...[own, wrong, own, wrong, own].map((key): Step => [scout, key])],
+        used: { [own]: 6, [wrong]: 5 },
+      },
+      {
+        name: "takes nothing from the old one, which another specialist may get",
+        steps: [
+          [scout, own],
+          [scout, own],
+          [scout, wrong],
+          [quill, own],
+        ],
+        used: { [own]: 3, [wrong]: 3 },
+      },
+      {
+        name: "counts also what the last of several specialists has used before it follows",
+        steps: [
+          [scout, own],
+          [quill, own],
+          [scout, wrong],
+          [quill, own],
+          [quill, wrong],
+        ],
+        used: { [wrong]: 5 },
+      },
+    ];
+    test.each(cases)("$name", async ({ steps, used }) => {
+      const here = desk();
+      const { clock, store, on } = here;
+      for (const [handle, key] of steps) {
+        await on(store.registerKey(handle, key, { limits: { perHour: 50, perDay: 500 }, floors: DEFAULT_FLOORS }, clock.now()));
+        const { request } = wanted(here);
+        const completion = endOf(here, await admit(here, undefined, { request: { ...request, specialist: handle, key } }));
+        await on(store.complete({ ...completion, end: { ...completion.end, key } }));
+        await clock.advance(MINUTE);
+      }
+      for (const [key, count] of Object.entries(used))
+        expect([key, (await on(store.quotaUse(asKeyId(key), clock.now())))?.hour.used]).toEqual([key, count]);
+    });
+
+    test("counts a request once that has its answer after the change, and when the old one comes back", async () => {
+      const here = desk();
+      const { clock, store, on } = here;
+      const register = (key: KeyId): Promise<void> =>
+        on(store.registerKey(SCOUT, key, { limits: { perHour: 50, perDay: 500 }, floors: DEFAULT_FLOORS }, clock.now()));
+      const used = async (key: KeyId) => (await on(store.quotaUse(key, clock.now())))?.hour.used;
+      await register(own);
+      const admission = await admit(here);
+      await register(wrong);
+      expect(await used(wrong)).toBe(1);
+      await on(store.complete(endOf(here, admission)));
+      expect([await used(wrong), await used(own)]).toEqual([1, 1]);
+      await register(own);
+      expect(await used(own)).toBe(1);
+    });
   });
 
   test("gives each lane a part of the day to plan with", async () => {

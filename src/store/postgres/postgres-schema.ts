@@ -3,13 +3,14 @@ import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts"
 import { Misconfigured } from "../../core/errors.ts";
 import type { PostgresConnection } from "./open-connection.ts";
 import { TABLES } from "./migrations/0001-tables.ts";
+import { INHERITED_KEYS } from "./migrations/0002-inherited-keys.ts";
 
 /**
  * In order; a released one never changes. The number of applied ones is the schema's version. Processes of the version before go on beside
  * a migration, and take over from one another: it adds tables, and columns that may be empty, and nothing of it changes or goes until the
  * migration after.
  */
-const MIGRATIONS: readonly string[] = [TABLES];
+const MIGRATIONS: readonly string[] = [TABLES, INHERITED_KEYS];
 
 export const POSTGRES_SCHEMA_VERSION = MIGRATIONS.length;
 

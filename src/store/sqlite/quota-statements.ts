@@ -2,6 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { LANES, type Lane } from "../../contract/operations.ts";
 import type { KeyId } from "../../core/ids.ts";
+import { isObject, numberIn, parseJson } from "../../core/json.ts";
+import { DEFAULT_FLOORS, type LaneFloors } from "../../limits/lanes.ts";
 import { rowInserter } from "./insert-rows.ts";
 import { CELLS_A_MINUTE, SPAN, type PendingCell } from "./pending-cells.ts";
 
@@ -25,12 +27,20 @@ export function laneOf(value: unknown): Lane {
   return LANES.find((name) => name === value) ?? "explore";
 }
 
+export function floorsOf(text: string): LaneFloors {
+  const given = parseJson(text);
+  const floor = (lane: Lane): number => (isObject(given) ? numberIn(given, lane) : undefined) ?? DEFAULT_FLOORS[lane];
+  return Object.fromEntries(LANES.map((lane) => [lane, floor(lane)])) as { [lane in Lane]: number };
+}
+
 export function statements(db: DatabaseSync) {
   return {
-    key: db.prepare("SELECT per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes FROM quota_key WHERE key_id = ?"),
+    key: db.prepare(
+      "SELECT per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes, inherits FROM quota_key WHERE key_id = ?",
+    ),
     cells: db.prepare("SELECT span, cell, slot, used FROM quota_cell WHERE key_id = ? ORDER BY span, cell, slot"),
     allKeys: db.prepare(`
-      SELECT key_id, per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes
+      SELECT key_id, per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes, inherits
       FROM json_each(?) CROSS JOIN quota_key ON key_id = value`),
     allCells: db.prepare("SELECT key_id, span, cell, slot, used FROM json_each(?) CROSS JOIN quota_cell ON key_id = value"),
     add: rowInserter<PendingCell>(
@@ -54,7 +64,6 @@ export function statements(db: DatabaseSync) {
       ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     gathered: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to"),
     usesFrom: db.prepare("UPDATE limited_use SET started_at = :to, ended_at = :to WHERE ended_at >= :from AND ended_at < :to"),
-    clear: db.prepare("DELETE FROM quota_cell WHERE key_id = ?"),
     olderThan: db.prepare("SELECT count(*) AS n FROM quota_cell WHERE key_id = ? AND span = ? AND cell < ?"),
     byMinute: db.prepare(`
       INSERT INTO quota_cell (key_id, span, cell, slot, used)
@@ -66,9 +75,8 @@ export function statements(db: DatabaseSync) {
     register: db.prepare(
       "INSERT INTO quota_key (key_id, per_hour, per_day, floors) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET per_hour = excluded.per_hour, per_day = excluded.per_day, floors = excluded.floors",
     ),
-    succeed: db.prepare("UPDATE quota_key SET successor = ?1 WHERE key_id = ?2 AND successor IS NOT ?1"),
-    comeBack: db.prepare("UPDATE quota_key SET successor = NULL WHERE key_id = ? AND successor = ?"),
-    users: db.prepare("SELECT count(*) AS n FROM specialist WHERE key_id = ?"),
+    heirs: db.prepare("SELECT key_id, inherits FROM quota_key WHERE inherits IS NOT NULL"),
+    inherit: db.prepare("UPDATE quota_key SET inherits = ? WHERE key_id = ?"),
     // A request under way counts as lost, as in the windows.
     inheritUses: db.prepare(`
       INSERT OR IGNORE INTO limited_use (key_id, operation, attempt, started_at, deadline_at, ended_at)

@@ -3,24 +3,13 @@
  * the time of the clock that dates everything else. The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { LANES, type Lane } from "../../contract/operations.ts";
+import type { Lane } from "../../contract/operations.ts";
 import type { TierLimits } from "../../contract/tiers.ts";
 import { Refused } from "../../core/errors.ts";
 import { asKeyId, type KeyId } from "../../core/ids.ts";
-import { isObject, numberIn, parseJson } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
 import { HOUR } from "../../core/units.ts";
-import {
-  addToCell,
-  cellAt,
-  listCells,
-  slotIndex,
-  WINDOWS,
-  WINDOW_SHAPES,
-  type CellCount,
-  type Cells,
-  type WindowName,
-} from "../../limits/window-counts.ts";
+import { addToCell, cellAt, slotIndex, WINDOW_SHAPES, type CellCount, type Cells, type WindowName } from "../../limits/window-counts.ts";
 import { believeDownwards, ownWindowPauseMs } from "../../limits/server-hints.ts";
 import { DEFAULT_FLOORS, type LaneFloors } from "../../limits/lanes.ts";
 import { clearCooldown, pauseKey, startCooldown, type Cooldown } from "../../limits/cooldown.ts";
@@ -28,7 +17,7 @@ import {
   changeLimits,
   charge,
   deltaAt,
-  inherit,
+  inheritCooldown,
   LATE_LANDING_MS,
   newQuota,
   quotaUse,
@@ -41,8 +30,9 @@ import {
 import type { AttemptEnd } from "../../limits/verdict.ts";
 import type { ObservedTime } from "../../limits/ledger-clock.ts";
 import { QuotaClock } from "./clock-correction.ts";
+import { isInheritedCell, moveInherited, readInherited, writeInherited, type Inherited } from "./inherited-keys.ts";
 import { CELLS_A_MINUTE, PendingCells, SPAN, type PendingCell } from "./pending-cells.ts";
-import { statements, type OpenRequest, type OpenRequests } from "./quota-statements.ts";
+import { floorsOf, statements, type OpenRequest, type OpenRequests } from "./quota-statements.ts";
 
 /** Keys whose state is kept in memory; beyond it the longest loaded ones without requests in flight are dropped. */
 export const MAX_CACHED_KEYS = 20_000;
@@ -190,28 +180,33 @@ export class QuotaTable {
   }
 
   /**
-   * A regenerated key takes over its predecessor's usage, once; both must be registered, and the specialist has the new one. The usage moves
-   * if no other specialist has the old key: it is not counted twice if that key comes back.
+   * What a key has used until now counts from now on for the one that replaces it too; both must be registered. It is read there and not copied,
+   * so that a key that comes back, or that others keep, counts each request once.
    */
   inherit(from: KeyId, to: KeyId, now: number): void {
     if (from === to) return;
-    this.#sql.comeBack.run(to, from);
-    if (Number(this.#sql.succeed.run(to, from).changes) > 0) this.#addUsage(from, to, now);
-    if (Number(this.#sql.users.get(from)?.["n"]) > 0) return;
-    this.#sql.clear.run(from);
-    this.#sql.succeed.run(null, from);
-    this.#cache.delete(from);
+    const at = now - this.#clock.lagMs;
+    const open = [...this.#open.all()].filter(({ key }) => key === from);
+    const until = Math.max(at, ...open.map((one) => this.#latest(one)));
+    this.#sql.inherit.run(writeInherited([...this.#inherited(to), ...this.#inherited(from), [from, until]], to, at), to);
+    this.#sql.inheritUses.run({ from, to, at, lateMs: this.#lateMs });
+    const heir = this.load(to);
+    inheritCooldown(this.load(from), heir);
+    this.#savePark(to, heir);
+    this.#cache.delete(to);
   }
 
-  #addUsage(from: KeyId, to: KeyId, now: number): void {
-    this.flush();
-    const heir = this.load(to);
-    inherit(this.load(from), heir, now, this.#options.lateLandingMs);
-    const ownUses = { from, to, at: now - this.#clock.lagMs, lateMs: this.#options.lateLandingMs ?? LATE_LANDING_MS };
-    this.#sql.inheritUses.run(ownUses);
-    this.#sql.clear.run(to);
-    for (const name of WINDOWS) for (const row of listCells(heir[name])) this.#addRow(to, name, row);
-    this.#savePark(to, heir);
+  #inherited(key: KeyId): readonly Inherited[] {
+    return readInherited(this.#sql.key.get(key)?.["inherits"]);
+  }
+
+  get #lateMs(): number {
+    return this.#options.lateLandingMs ?? LATE_LANDING_MS;
+  }
+
+  /** The latest time, by the quota's clock, at which the network may count a request. */
+  #latest({ deadlineAt }: OpenRequest): number {
+    return deadlineAt - this.#clock.lagMs + this.#lateMs;
   }
 
   /** The last time stored: a later one is not far behind it. */
@@ -258,6 +253,10 @@ export class QuotaTable {
       this.#sql.gathered.run(place);
     }
     this.#sql.usesFrom.run({ from, to });
+    for (const row of this.#sql.heirs.all()) {
+      const heir = asKeyId(String(row["key_id"]));
+      this.#sql.inherit.run(moveInherited(row["inherits"], heir, { from, to }), heir);
+    }
   }
 
   /** Clears the cache: after a rollback, or to free memory. Rows are the truth. */
@@ -340,7 +339,18 @@ export class QuotaTable {
     for (const row of cells) add(row["span"], Number(row["cell"]), Number(row["slot"]), Number(row["used"]));
     for (const { span, cell, slot, count } of this.#pending.of(key)) add(span, cell, slot, count);
     for (const open of this.#open.of(key, exceptAttempt)) charge(state, 0, open.lane, open.cost);
+    for (const inherited of readInherited(row["inherits"])) this.#addInherited(inherited, add);
     return state;
+  }
+
+  /** Adds what another key has used up to a time; requests that had no answer by then count as late as they can. */
+  #addInherited([key, until]: Inherited, add: (span: unknown, cell: number, slot: number, count: number) => void): void {
+    const upTo: typeof add = (span, cell, slot, count) => void (isInheritedCell(span, cell, until) && add(span, cell, slot, count));
+    for (const row of this.#sql.cells.all(key)) upTo(row["span"], Number(row["cell"]), Number(row["slot"]), Number(row["used"]));
+    for (const { span, cell, slot, count } of this.#pending.of(key)) upTo(span, cell, slot, count);
+    const last = cellAt(WINDOW_SHAPES.hour, until);
+    for (const open of this.#open.all())
+      if (open.key === key && this.#latest(open) <= until) add(SPAN.both, last, slotIndex(open.lane), open.cost);
   }
 
   /** Returns the time from which it counts, by the quota's clock. */
@@ -376,10 +386,4 @@ export class QuotaTable {
 function oldestCell(name: WindowName, now: number): number {
   const shape = WINDOW_SHAPES[name];
   return cellAt(shape, now - shape.lengthMs - shape.marginMs) - 1;
-}
-
-function floorsOf(text: string): LaneFloors {
-  const given = parseJson(text);
-  const floor = (lane: Lane): number => (isObject(given) ? numberIn(given, lane) : undefined) ?? DEFAULT_FLOORS[lane];
-  return Object.fromEntries(LANES.map((lane) => [lane, floor(lane)])) as { [lane in Lane]: number };
 }

@@ -20,6 +20,7 @@ import { QUOTA_CLOCK } from "./migrations/0015-quota-clock.ts";
 import { EVENT_INDEX } from "./migrations/0016-event-index.ts";
 import { WHOLE_READS } from "./migrations/0017-whole-reads.ts";
 import { ROLL_UPS } from "./migrations/0018-roll-ups.ts";
+import { INHERITED_KEYS } from "./migrations/0019-inherited-keys.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The number of applied ones is the schema's version. */
@@ -42,6 +43,7 @@ const MIGRATIONS: readonly string[] = [
   EVENT_INDEX,
   WHOLE_READS,
   ROLL_UPS,
+  INHERITED_KEYS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
