@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readConfig, type Config } from "../config/config.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { storeFile } from "../config/store-address.ts";
-import { isRetinueError, Misconfigured } from "../core/errors.ts";
+import { isRetinueError, Misconfigured, type RetinueError } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
 import { connectControl, isSilent, type ControlClient } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
@@ -22,25 +22,29 @@ export async function withGuardian<Result>(
   const config = await storeConfig(context);
   const client = await connected(config, context);
   if (client === undefined) return withoutClient(config, context, work);
+  let nobody: RetinueError;
   try {
     return await work(client.guardian, client);
   } catch (error) {
     if (config.store.kind !== "postgres" || !isRetinueError(error) || error.code !== "nobody_at_work") throw error;
+    nobody = error;
   } finally {
     client.close();
   }
-  return withoutClient(config, context, work); // all processes are drained: the store answers
+  return withoutClient(config, context, work, nobody);
 }
 
+/** `nobody` is the answer of a process: unless all are drained, one of them is about to take the specialists, and the store is left to it. */
 async function withoutClient<Result>(
   config: Config,
   context: Context,
   work: (guardian: Guardian, client: undefined) => Promise<Result>,
+  nobody?: RetinueError,
 ): Promise<Result> {
   requireStore(config);
   if (config.store.kind === "postgres") {
     const { overProcesses } = await import("./fleet-session.ts");
-    const asked = await overProcesses(config.store, context, (guardian) => work(guardian, undefined));
+    const asked = await overProcesses(config.store, context, (guardian) => work(guardian, undefined), nobody);
     if (asked !== undefined) return asked.result;
   }
   // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.

@@ -2,6 +2,7 @@
 import type { PostgresAddress } from "../config/postgres-address.ts";
 import type { Clock } from "../core/clock.ts";
 import { createAnnouncer } from "../core/events.ts";
+import type { RetinueError } from "../core/errors.ts";
 import { systemRandom } from "../core/random.ts";
 import { answerRequest, guardianOfFleet, guardianOfProcesses, passOn } from "../guardian/fleet-guardian.ts";
 import type { Guardian } from "../guardian/guardian.ts";
@@ -56,16 +57,18 @@ export async function showParts<Part>(
   return all.flat().toSorted((a, b) => (a.handle < b.handle ? -1 : 1));
 }
 
-/** Runs `work` over the processes that have the specialists now; undefined if none has. */
+/** Runs `work` over the processes that have the specialists now; undefined if none has. Throws `nobody` then, unless all are drained. */
 export async function overProcesses<Result>(
   address: PostgresAddress,
   { clock, env, out }: Context,
   work: (guardian: Guardian) => Promise<Result>,
+  nobody?: RetinueError,
 ): Promise<{ readonly result: Result } | undefined> {
   const membership = await visit(address, clock);
   try {
     const { processes } = await membership.look();
     if (processes.every(({ shards }) => shards.length === 0)) {
+      if (nobody !== undefined && processes.some(({ draining }) => !draining)) throw nobody;
       const names = processes.map(({ name, draining }) => (draining ? `${name} (draining)` : name)).join(", ");
       if (processes.length > 0)
         out.paragraph(`No process has specialists now: ${names}. retinue fleet shows the processes.`, out.paint.yellow);

@@ -3,7 +3,7 @@ import { nearest } from "./problem.ts";
 
 /** Handles that a message names; a fleet may have thousands. */
 const MOST_NAMED = 10;
-const LISTED = "retinue status lists the specialists";
+const LIST = "retinue plan lists the specialists of this folder, and retinue status those at work";
 const DID_YOU_MEAN = "did you mean";
 
 export interface HandleAdvice {
@@ -16,10 +16,10 @@ export function handleAdvice(handle: string, known: readonly string[]): HandleAd
   if (known.length === 0) return { expected: "the handle of a specialist, of which there is none" };
   const near = nearest(handle, known);
   if (near !== undefined) return { hint: `${DID_YOU_MEAN} "${near}"?` };
-  return known.length > MOST_NAMED ? { hint: LISTED } : { expected: `one of ${known.toSorted().join(", ")}` };
+  return known.length > MOST_NAMED ? { hint: LIST } : { expected: `one of ${known.toSorted().join(", ")}` };
 }
 
 /** One advice of several, each about a part of the specialists. */
 export function joinAdvice(all: readonly HandleAdvice[]): HandleAdvice {
-  return all.find(({ hint }) => hint?.startsWith(DID_YOU_MEAN)) ?? { hint: LISTED };
+  return all.find(({ hint }) => hint?.startsWith(DID_YOU_MEAN)) ?? { hint: LIST };
 }

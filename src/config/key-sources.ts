@@ -1,4 +1,4 @@
-/** API keys by reference: the variable or file that holds a specialist's key, read again on each use. */
+/** API keys by reference: the variable or file that holds a specialist's key. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type EndpointSet, SETS } from "../contract/operations.ts";
@@ -10,7 +10,7 @@ import type { ToolServerSettings } from "./tool-server-settings.ts";
 import type { Environment } from "./environment.ts";
 import { mistake, nearest, warning, type Problem } from "./problem.ts";
 
-/** A key that is read on each use, so that a changed file or `.env` takes effect without a restart. */
+/** A key whose file or `.env` is read anew with each call. A key is used until the network refuses it. */
 export interface KeyReference {
   /** Source of the key, for messages. Never the key. */
   readonly source: string;

@@ -25,7 +25,7 @@ import { askProcesses, type Heard } from "./ask-processes.ts";
 import type { Seen } from "./fleet-status.ts";
 import { movingGuardian } from "./moving-guardian.ts";
 import { joinGuardians, nobodyAtWork } from "./join-guardians.ts";
-import { endOf, newOrder } from "./record-orders.ts";
+import { carriedOut, newOrder } from "./record-orders.ts";
 import type { OrderResult } from "./wake-waiting.ts";
 import {
   describeError,
@@ -45,9 +45,6 @@ const MOVED_MS = 4 * SECOND;
 const MOVED_LOOK_MS = SECOND / 4;
 /** Requests that must reach every process. */
 const STOPS: ReadonlySet<string> = new Set(["halt", "pause"]);
-
-/** Orders that end a stop. */
-const ENDS = { halt: "lift", pause: "resume" } as const;
 
 /** The fleet as a member of it sees it. */
 export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardian {
@@ -84,23 +81,19 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
         return own;
       }
     },
-    onUnlisted({ kind, scope, stop }, message) {
-      const query = defined({ handle: scope === EVERYONE ? undefined : scope, reason: stop?.reason });
-      const name = stop === undefined ? ENDS[kind] : kind;
-      fleet.orders.list(newOrder(caller, name, query, stop?.at ?? clock.now()), endOf(message));
-      launched.log.warn(message, defined({ reason: stop?.reason }));
+    onUnlisted(name, query, message) {
+      fleet.orders.list(newOrder(caller, name, query, clock.now()), carriedOut(message));
+      launched.log.warn(message, defined({ reason: query.reason }));
     },
     async keep(order) {
       fleet.orders.note(order);
       const wasHeld = order.kind === "halt" && order.stop === undefined && fleet.orders.release(order.scope);
-      const unreached = await keepOrder(fleet.session, order);
-      if (unreached === undefined || wasHeld) return undefined;
+      const { hasEnded, unreached } = await keepOrder(fleet.session, order);
+      if (unreached === undefined || wasHeld) return { hasEnded };
       if (order.kind !== "halt" || order.stop === undefined) throw unreached;
       fleet.orders.hold({ scope: order.scope, reason: order.stop.reason, since: order.stop.at });
-      return {
-        message: `the halt is not kept: ${unreached.message}`,
-        hint: `it holds in process ${process.pid}, which stores it once the server answers; others that still reach the server do not know of it: give it again there, and as soon as retinue fleet shows them`,
-      };
+      const hint = `it holds in process ${process.pid}, which stores it once the server answers and tells the others; until then others that still reach the server do not know of it: give it again there`;
+      return { notKept: { message: `the halt is not kept: ${unreached.message}`, hint } };
     },
   });
 }
@@ -121,9 +114,9 @@ export function guardianOfProcesses(membership: Membership, clock: Clock, caller
     moving: () => membership.movingWrites(),
     isKnown: (handle) => membership.knows(asHandle(handle)),
     async keep(order) {
-      const unreached = await keepOrder(membership, order);
+      const { hasEnded, unreached } = await keepOrder(membership, order);
       if (unreached !== undefined) throw unreached;
-      return undefined;
+      return { hasEnded };
     },
   });
 }
@@ -146,15 +139,19 @@ async function greet(membership: Membership | undefined, processes: readonly Fle
   }
 }
 
-/** Stores the stop, or ends a stored one, for whoever takes the specialists later. Returns the error if the server cannot be asked. */
-async function keepOrder(session: Membership | undefined, { kind, scope, stop }: StopOrder): Promise<Error | undefined> {
+/** Stores the stop, or ends a stored one, for whoever takes the specialists later. `unreached` is the error if the server cannot be asked. */
+async function keepOrder(
+  session: Membership | undefined,
+  { kind, scope, stop }: StopOrder,
+): Promise<{ readonly hasEnded: boolean; readonly unreached?: Error }> {
   try {
-    if (session === undefined) return nobodyWorks("this process has no session on it");
-    if (stop === undefined) await session.dropStop(kind, scope);
-    else await session.keepStop(kind, scope, stop.reason, stop.at);
-    return undefined;
+    if (session === undefined) return { hasEnded: false, unreached: nobodyWorks("this process has no session on it") };
+    if (stop === undefined) return { hasEnded: await session.dropStop(kind, scope) };
+    await session.keepStop(kind, scope, stop.reason, stop.at);
+    return { hasEnded: false };
   } catch (error) {
-    return isRetinueError(error) ? error : new Retryable("store_connection_lost", messageOf(error), { cause: error });
+    const unreached = isRetinueError(error) ? error : new Retryable("store_connection_lost", messageOf(error), { cause: error });
+    return { hasEnded: false, unreached };
   }
 }
 

@@ -110,7 +110,7 @@ function joinAnswers(over: Over): Omit<Guardian, Lists | Stopping> {
 }
 
 /** The answer of one that had no such stop. */
-const NOTHING_TO_END = / was not (halted|paused|frozen)/;
+export const NOTHING_TO_END = / was not (halted|paused|frozen)/;
 
 /** Orders to all of them. */
 function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {

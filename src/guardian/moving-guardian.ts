@@ -12,9 +12,20 @@ import type { GuardianPart } from "./guardian-part.ts";
 import type { Guardian } from "./guardian.ts";
 import type { HaltResult } from "./halt-and-pause.ts";
 import { statusOfFleet, type Seen } from "./fleet-status.ts";
-import { joinGuardians } from "./join-guardians.ts";
+import { joinGuardians, NOTHING_TO_END } from "./join-guardians.ts";
 import { performRequest, remoteGuardian } from "./remote-guardian.ts";
+import { isConnectionLost } from "../store/postgres/server-errors.ts";
 import type { OrderResult } from "./wake-waiting.ts";
+
+type StopName = "halt" | "pause" | "lift" | "resume";
+type StopQuery = { readonly handle?: string; readonly reason?: string };
+
+export interface KeptStop {
+  /** The reason if it is kept in memory alone. */
+  readonly notKept?: HaltResult["notKept"];
+  /** A kept stop has ended. */
+  readonly hasEnded?: boolean;
+}
 
 export interface MovingOptions {
   readonly parts: () => Promise<readonly GuardianPart[]>;
@@ -26,33 +37,44 @@ export interface MovingOptions {
   readonly whyNobody: () => RetinueError;
   /** True if a process has a definition of the specialist. */
   readonly isKnown: (handle: string) => Promise<boolean>;
-  /** Keeps a stop, or its end, for the stores that are opened from now on. Returns the reason if it is kept in memory alone. */
-  readonly keep: (order: StopOrder) => Promise<HaltResult["notKept"]>;
-  /** Called with a stop, or its end, that reached no store, and its result. Default: nothing. */
-  readonly onUnlisted?: (order: StopOrder, message: string) => void;
+  /** Keeps a stop, or its end, for the stores that are opened from now on. */
+  readonly keep: (order: StopOrder) => Promise<KeptStop>;
+  /** Called with a stop, or its end, that was given to no store because none is at work, and its result. Default: nothing. */
+  readonly onUnlisted?: (name: StopName, query: StopQuery, message: string) => void;
   /** The requests of specialists that go from one process to another. */
   readonly moving: () => Promise<HaltResult["inFlight"]>;
 }
 
 /** The Guardian over parts that come and go: its stops hold for all of them, also if nobody is at work. */
 export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKnown, keep, moving, onUnlisted }: MovingOptions): Guardian {
-  const joined = joinGuardians(parts, whyNobody);
-  const alone = joinGuardians(reachable, whyNobody);
+  const nobody = new WeakSet<RetinueError>();
+  const why = (): RetinueError => {
+    const error = whyNobody();
+    nobody.add(error);
+    return error;
+  };
+  const joined = joinGuardians(parts, why);
+  const alone = joinGuardians(reachable, why);
   /** An order to stop, or to go on: kept first, then given to all. */
   const give = async <Result extends OrderResult>(
-    order: Omit<StopOrder, "scope">,
-    handle: string | undefined,
+    name: StopName,
+    { query, ...order }: Omit<StopOrder, "scope"> & { readonly query: StopQuery },
     giveTo: (all: Guardian, asksServer: boolean) => Promise<Result>,
   ): Promise<Result | (OrderResult & Pick<HaltResult, "notKept">)> => {
+    const { handle } = query;
     if (handle !== undefined && !(await isKnown(handle))) return giveTo(joined, true); // whoever has run it before has it, or says that nobody knows it
-    const notKept = await keep({ ...order, scope: handle ?? EVERYONE });
+    const { notKept, hasEnded } = await keep({ ...order, scope: handle ?? EVERYONE });
     try {
       const result = await (notKept === undefined ? giveTo(joined, true) : giveTo(alone, false));
-      return notKept === undefined ? result : { ...result, notKept };
+      if (notKept !== undefined) return { ...result, notKept };
+      // A store that is being opened ends it by itself, and has nothing to end when it is asked.
+      return hasEnded === true && NOTHING_TO_END.test(result.message) ? { ...result, message: keptText(order, handle) } : result;
     } catch (error) {
-      if (!isRetinueError(error) || (notKept === undefined && !UNANSWERED.has(error.code))) throw error;
+      if (!isRetinueError(error)) throw error;
+      const isGivenToNobody = nobody.has(error) || UNANSWERED.has(error.code);
+      if (notKept === undefined && !isGivenToNobody) throw unheard(error, order, handle);
       const message = `${keptText(order, handle)}; ${error.message}`;
-      onUnlisted?.({ ...order, scope: handle ?? EVERYONE }, message);
+      if (isGivenToNobody && error.code !== "specialist_unknown") onUnlisted?.(name, query, message);
       return defined({ message, notKept });
     }
   };
@@ -63,7 +85,7 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
     halt: async (query) => {
       const order = { kind: "halt", stop: stop(query.reason ?? "the Guardian ordered it") } as const;
       let between: Between = { inFlight: [] };
-      const halted = await give(order, query.handle, async (to, asksServer) => {
+      const halted = await give("halt", { ...order, query }, async (to, asksServer) => {
         // Before the others are asked: whoever has taken a specialist by then answers for it.
         if (asksServer) between = await inBetween(moving, query.handle);
         return to.halt(query);
@@ -75,9 +97,10 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
         inFlight: together("inFlight" in halted ? halted.inFlight : [], between.inFlight),
       };
     },
-    pause: (query) => give({ kind: "pause", stop: stop(query.reason ?? "the Guardian paused it") }, query.handle, (to) => to.pause(query)),
-    lift: (query) => give({ kind: "halt" }, query.handle, (to) => to.lift(query)),
-    resume: (query) => give({ kind: "pause" }, query.handle, (to) => to.resume(query)),
+    pause: (query) =>
+      give("pause", { kind: "pause", stop: stop(query.reason ?? "the Guardian paused it"), query }, (to) => to.pause(query)),
+    lift: (query) => give("lift", { kind: "halt", query }, (to) => to.lift(query)),
+    resume: (query) => give("resume", { kind: "pause", query }, (to) => to.resume(query)),
   };
   return sayingWhoMoves(all, isKnown);
 }
@@ -101,8 +124,15 @@ function together(answered: HaltResult["inFlight"], listed: HaltResult["inFlight
   return [...answered, ...listed.filter(({ id }) => !known.has(id))];
 }
 
-/** Codes of an order that nobody at work could be given: it is kept all the same, on the server or, whatever the error, in memory. */
-const UNANSWERED: ReadonlySet<AnyCode> = new Set<AnyCode>(["nobody_at_work", "store_connection_lost", "specialist_unknown"]);
+/** Codes of an order that nobody at work could be given: it is kept all the same. */
+const UNANSWERED: ReadonlySet<AnyCode> = new Set<AnyCode>(["nobody_at_work", "specialist_unknown"]);
+
+/** The error of an order that is kept, and that processes at work may not have heard: the connection ended as they were asked. */
+function unheard(error: RetinueError, order: Omit<StopOrder, "scope">, handle: string | undefined): RetinueError {
+  if (!isConnectionLost(error)) return error;
+  const who = `${keptText(order, handle)} for processes that begin or take specialists, and those at work may not have heard of it`;
+  return new Retryable("order_incomplete", `${who}: ${error.message}`, { hint: "give the order again", cause: error });
+}
 
 function keptText({ kind, stop }: Omit<StopOrder, "scope">, handle: string | undefined): string {
   const who = handle ?? "everyone";

@@ -52,7 +52,7 @@ async function record(
   }
   try {
     const result = await give();
-    await end(endOf(textIn(result, "message") ?? DONE));
+    await end(carriedOut(textIn(result, "message") ?? DONE));
     return result;
   } catch (error) {
     await end(failedEnd(error));
@@ -69,7 +69,7 @@ export function failedEnd(error: unknown): OrderEnd {
 }
 
 /** The end of an order that was carried out. */
-export function endOf(result: string): OrderEnd {
+export function carriedOut(result: string): OrderEnd {
   return { result: cut(result) };
 }
 

@@ -58,7 +58,7 @@ export class FleetLog {
     for (const [number, { name, draining }] of before ?? []) {
       if (now.has(number)) continue;
       if (draining) this.#log.info(`${name} has left: ${count}`);
-      else this.#log.warn(`${name} is gone, and was not seen to drain: ${count}`);
+      else this.#log.info(`${name} is gone, and was not seen to drain: ${count}`);
     }
   }
 

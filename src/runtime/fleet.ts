@@ -156,7 +156,7 @@ export class Fleet {
     if (membership === undefined) return this.#view;
     this.#view = await this.#first.hears(() => membership.look());
     this.#first.saw(this.#view.processes, membership.number);
-    await this.orders.store(membership);
+    await this.orders.store(membership, this.#view);
     return this.#view;
   }
 
@@ -178,14 +178,14 @@ export class Fleet {
     this.#giving.want([]);
     this.#wake.abort();
     await this.#membership?.drains().catch(() => undefined);
-    await this.orders.storeAtEnd(this.#membership, this.allParts); // before others take the shards
+    await this.orders.storeAtEnd(this.#membership, this.#view, this.allParts); // before others take the shards
     const ended = this.#endAll(); // without waiting for a store that is just being opened
     await this.#loop;
     await this.settled();
     const membership = this.#membership;
     [this.#membership, this.#leaving] = [undefined, membership];
     await Promise.all([ended, this.#endAll()]);
-    await this.orders.storeAtEnd(membership); // a store that was being opened may have held some
+    await this.orders.storeAtEnd(membership, this.#view); // a store that was being opened may have held some
     await membership?.notify().catch(() => undefined); // they look anyway
     this.#leaving = undefined;
     await membership?.close();
@@ -329,7 +329,7 @@ export class Fleet {
     const { clock } = options;
     let lost: Fatal | undefined;
     let part: Part | undefined;
-    await this.orders.begin(membership);
+    await this.orders.begin(membership, this.#view);
     const openedAt = clock.monotonic();
     const held = await openHeld(this.#with, membership, {
       shards,

@@ -106,19 +106,23 @@ export class SharedKeys {
     this.#shards = shards;
     for (const one of open) this.applyTo(one);
     const freed = [...this.#keptOut.keys()].filter((handle) => !apart.includes(handle));
-    this.#keptOut = new Map(apart.map((handle) => [handle, this.#keptOut.get(handle) ?? this.#keepOut(handle, groups)]));
+    this.#keptOut = new Map(apart.map((handle) => [handle, this.#keepOut(handle, groups, apart)]));
     this.#placed = placing;
     this.#by = membership;
     return freed;
   }
 
-  #keepOut(handle: Handle, groups: readonly (readonly Handle[])[]): KeyTrouble {
+  /** Told again only if it shares its key with others than before. */
+  #keepOut(handle: Handle, groups: readonly (readonly Handle[])[], apart: readonly Handle[]): KeyTrouble {
     const { log, now } = this.#options;
-    const others = groups.find((group) => group.includes(handle))?.filter((one) => one !== handle) ?? [];
+    const others = groups.find((group) => group.includes(handle))?.filter((one) => !apart.includes(one)) ?? [];
     const named = [...others.slice(0, NAMED), ...(others.length > NAMED ? [`${others.length - NAMED} more`] : [])];
-    const message = `it shares its key with ${named.join(", ")} in another shard, so it does not run`;
+    const whom = named.length === 0 ? "a specialist" : named.join(", ");
+    const message = `it shares its key with ${whom} in another shard, so it does not run`;
+    const known = this.#keptOut.get(handle);
+    if (known?.message === message) return known;
     log.error(message, { handle, hint: remedyFor("key_shared", { handle, id: handle, name: handle }) });
-    return { code: "key_shared", message, since: now() };
+    return { code: "key_shared", message, since: known?.since ?? now() };
   }
 
   /** Tells a store that is open where they were placed. */

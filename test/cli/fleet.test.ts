@@ -190,6 +190,7 @@ test("a process tells in its log what happens in the fleet, each change once", a
   const two = lab.run();
   await expect.poll(shards, { timeout: 40_000 }).toEqual([512, 512]);
   const [{ name }, { name: other, handles }] = await fleet();
+  await one.saying(({ message }) => typeof message === "string" && message.includes("left this process"));
   await own.restart("immediate");
   await one.saying(({ message }) => message === "the store can be used again");
   await expect.poll(async () => (await shards().catch(() => [])).reduce((sum, count) => sum + count, 0), { timeout: 30_000 }).toBe(1024);

@@ -7,7 +7,12 @@ const many = Array.from({ length: 2_000 }, (_, i) => `s${i}`);
 test.each([
   { what: "a typing error", handle: "scuot", known: ["scout", ...many], advice: { hint: 'did you mean "scout"?' } },
   { what: "a name unlike a few", handle: "nobody", known: ["scout", "quill"], advice: { expected: "one of quill, scout" } },
-  { what: "a name unlike thousands", handle: "nobody", known: many, advice: { hint: "retinue status lists the specialists" } },
+  {
+    what: "a name unlike thousands",
+    handle: "nobody",
+    known: many,
+    advice: { hint: "retinue plan lists the specialists of this folder, and retinue status those at work" },
+  },
   { what: "no specialist", handle: "x", known: [], advice: { expected: "the handle of a specialist, of which there is none" } },
 ])("$what", ({ handle, known, advice }) => {
   expect(handleAdvice(handle, known)).toEqual(advice);
@@ -17,6 +22,6 @@ test("of several parts the one with a near name counts, and none lists its own s
   const near = handleAdvice("scuot", ["scout"]);
   expect(joinAdvice([handleAdvice("scuot", ["hand"]), near])).toEqual(near);
   expect(joinAdvice([handleAdvice("nobody", ["hand"]), handleAdvice("nobody", ["scout"])])).toEqual({
-    hint: "retinue status lists the specialists",
+    hint: "retinue plan lists the specialists of this folder, and retinue status those at work",
   });
 });

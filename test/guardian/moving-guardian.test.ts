@@ -126,6 +126,9 @@ test("a halt where nobody is at work is kept and said, and lifted", async (conte
   expect(await query("SELECT kind, scope, reason FROM retinue.stop")).toEqual([{ kind: "halt", scope: "*", reason: "all drained" }]);
   const two = lab.run();
   await shares([0, 1_024]);
+  expect(JSON.parse((await lab.ask("log", "--orders", "--json")).stdout).entries).toMatchObject([
+    { what: "halt", why: "all drained", result: expect.stringContaining("everyone is halted") },
+  ]);
   const post = await lab.news("while halted");
   await expect.poll(async () => (await heldByHalt(lab)) + repliesTo(lab, post), { timeout: 40_000 }).toBe(4);
   expect(repliesTo(lab, post)).toBe(0);

@@ -39,7 +39,7 @@ function over(
     clock: systemClock(),
     whyNobody: nobodyAtWork,
     isKnown: () => Promise.resolve(true),
-    keep: () => Promise.resolve(undefined),
+    keep: () => Promise.resolve({}),
     moving,
   });
   return { whole, asked };

@@ -25,7 +25,7 @@ test("who joins and leaves is one line each, with the number of processes", () =
   fleet.members([process(2), process(3)], 2);
   expect(told()).toEqual([
     "info: web:3 has joined: 2 processes share the store",
-    "warn: web:1 is gone, and was not seen to drain: 2 processes share the store",
+    "info: web:1 is gone, and was not seen to drain: 2 processes share the store",
   ]);
   fleet.members([process(2), { ...process(3), draining: true }], 2);
   fleet.members([process(2)], 2);

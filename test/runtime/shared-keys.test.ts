@@ -62,9 +62,10 @@ test("one that has rows in another shard must not run, is told once, and runs ag
   expect(keys.isMixed({ ...part, runtime: { member: () => undefined } })).toBe(false);
   state.groups = [[scout, quill, hand]];
   await keys.place(membership, [store]);
-  expect(lines).toHaveLength(1);
+  await keys.place(membership, [store]);
+  expect(lines).toHaveLength(2); // with whom it shares the key has changed
   expect([...keys.keptOut]).toEqual([
-    [quill, { code: "key_shared", message: "it shares its key with scout in another shard, so it does not run", since: 5 }],
+    [quill, { code: "key_shared", message: "it shares its key with scout, hand in another shard, so it does not run", since: 5 }],
   ]);
   Object.assign(state, { groups: [], apart: [] });
   expect(await keys.place(membership, [store])).toEqual([quill]);

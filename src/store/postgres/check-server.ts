@@ -45,7 +45,7 @@ async function checkSettings(connection: PostgresConnection, address: PostgresAd
     const [user, database] = [quoted(address.user), quoted(address.database)];
     throw new Misconfigured("store_read_only", `${place} takes no writes: default_transaction_read_only is on`, {
       expected: "a session that may write",
-      hint: `ALTER ROLE ${user} RESET default_transaction_read_only, or ALTER DATABASE ${database} RESET default_transaction_read_only, or switch it off in the server's settings`,
+      hint: `ALTER ROLE ${user} RESET default_transaction_read_only; the same for ALTER DATABASE ${database} and ALTER ROLE ${user} IN DATABASE ${database}, or in the server's settings`,
     });
   }
   if (row["fsync"] === "off" || row["commit"] === "off")

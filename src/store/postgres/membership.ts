@@ -7,6 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { WriteInFlight } from "../controls.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
+import type { NewOrder, OrderEnd } from "../orders.ts";
 import { undefinedSpecialists, unevenShards, type UnevenShard } from "./abilities.ts";
 import { readFleet, readSessions, type FleetProcess, type FleetView } from "./fleet-view.ts";
 import { inSchema, type Query } from "./in-schema.ts";
@@ -20,7 +21,7 @@ import { bePresent, newProcessNumber, PRESENCE_SETTINGS } from "./presence.ts";
 import { openWriter, ReadyWriter } from "./ready-writer.ts";
 import { Requests } from "./requests.ts";
 import { livingSettings, sessionTimes } from "./session-settings.ts";
-import { dropStop, endSessions, keepStop } from "./stops.ts";
+import { dropStop, endSessions, keepOrder, keepStop } from "./stops.ts";
 
 export interface MembershipOptions {
   readonly address: PostgresAddress;
@@ -122,6 +123,7 @@ export class Membership {
       if (presence !== undefined && handles !== undefined) {
         await membership.#openOthers();
         await bePresent(presence, { schema: address.schema, clock, number, handles, startedAt });
+        await membership.notify(); // the others may have looked at the sessions before
       }
       return membership;
     } catch (error) {
@@ -219,6 +221,11 @@ export class Membership {
   /** Stores a stop, for processes that begin later. */
   keepStop(kind: "halt" | "pause", scope: string, reason: string, now: number): Promise<void> {
     return keepStop(this.#query, { kind, scope, since: now, reason });
+  }
+
+  /** Adds a row to the orders of a shard, which whoever opens it shows. */
+  keepOrder(shard: number, order: NewOrder, end: OrderEnd): Promise<void> {
+    return keepOrder(this.#query, shard, { ...order, ...end });
   }
 
   /** Ends a kept stop. False if there was none. */

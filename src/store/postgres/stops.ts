@@ -2,6 +2,8 @@
 import { messageOf, Misconfigured, Retryable } from "../../core/errors.ts";
 import { SECOND } from "../../core/units.ts";
 import type { WriteInFlight } from "../controls.ts";
+import type { NewOrder, OrderEnd } from "../orders.ts";
+import { BLOCK } from "../sqlite/numbers.ts";
 import type { FleetProcess } from "./fleet-view.ts";
 import type { Query } from "./in-schema.ts";
 import { openWrites } from "./open-writes.ts";
@@ -25,6 +27,16 @@ export async function keepStop(
     `INSERT INTO @.stop (kind, scope, since, reason) VALUES ($1, $2, $3, $4)
       ON CONFLICT (kind, scope) DO UPDATE SET since = excluded.since, reason = excluded.reason`,
     [stop.kind, stop.scope, stop.since, stop.reason],
+  );
+}
+
+/** Adds a row to the orders of a shard, with a number of its own block. */
+export async function keepOrder(query: Query, shard: number, order: NewOrder & OrderEnd): Promise<void> {
+  const { at, who, from, what, subject, why, result, code } = order;
+  await query(
+    `INSERT INTO @.guardian_order (shard, seq, at, who, origin, what, subject, why, result, code)
+      VALUES ($1, nextval('@.fact_block') * ${BLOCK}, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [shard, at, who, from, what, subject ?? null, why ?? null, result, code ?? null],
   );
 }
 

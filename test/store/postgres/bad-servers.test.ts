@@ -49,7 +49,7 @@ describe.each(POSTGRES_MAJORS)("PostgreSQL %i", (major) => {
     await expect(opened(context, address)).rejects.toMatchObject({
       code: "store_read_only",
       message: expect.stringContaining("default_transaction_read_only is on"),
-      details: { hint: expect.stringContaining(`ALTER DATABASE "${nameOf(address)}" RESET default_transaction_read_only`) },
+      details: { hint: expect.stringContaining(`ALTER DATABASE "${nameOf(address)}"`) },
     });
   });
 
