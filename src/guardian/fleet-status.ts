@@ -48,11 +48,16 @@ export async function statusOfFleet(
   for (const { number, name } of idle)
     if (heard.get(number)?.answers === false) silent.set(name, `${name} has not answered within ${HELLO_MS / SECOND} s`);
   const isAnybodyHere = [...heard.values()].some(({ answers }) => answers);
-  if (answered.length === 0 && (silent.size === 0 || isAnybodyHere)) throw whyNobody();
+  const isAnybodyAtWork = processes.some(({ name, shards }) => shards.length > 0 && silent.has(name));
+  if (answered.length === 0 && (silent.size === 0 || (isAnybodyHere && !isAnybodyAtWork))) throw whyNobody();
   if (answered.length === 0)
-    throw new Retryable("process_silent", `no process answers: ${[...silent].map(sentence).join("; ")}`, {
-      hint: "retinue fleet shows the processes",
-    });
+    throw new Retryable(
+      "process_silent",
+      `no process ${isAnybodyHere ? "that has specialists " : ""}answers: ${[...silent].map(sentence).join("; ")}`,
+      {
+        hint: "retinue fleet shows the processes",
+      },
+    );
   const joined = joinStatuses(answered.map(({ name, snapshot }) => ({ ...snapshot, specialists: snapshot.specialists.map(at(name)) })));
   const known = new Set(joined.specialists.flatMap(({ handle, process }) => (process === undefined ? [] : [handle])));
   const counts = Map.groupBy(joined.specialists, ({ process }) => process);

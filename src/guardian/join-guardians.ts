@@ -8,6 +8,8 @@ import type { AnyCode } from "../core/error-codes.ts";
 import type { Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
 import type { HaltResult } from "./halt-and-pause.ts";
+import type { Explanation } from "./explanation.ts";
+import { failedAt, isWhole, joinExplanations } from "./join-explanations.ts";
 import { joinDeliveries, joinEvents, joinLog, joinOrders } from "./join-pages.ts";
 import { joinStatuses } from "./join-statuses.ts";
 import type { OrderResult } from "./wake-waiting.ts";
@@ -99,7 +101,7 @@ function joinAnswers(over: Over): Omit<Guardian, Lists | Stopping> {
       over(ask, (all, query) => firstThatKnows(all, cannotSay, (guardian) => ask(guardian, query)));
   const [thing, call] = [oneOf(CANNOT_SAY), oneOf(CANNOT_CALL)];
   return {
-    why: thing((guardian, query) => guardian.why(query)),
+    why: over((guardian, query) => guardian.why(query), explainAll),
     recording: thing((guardian, query) => guardian.recording(query)),
     delivery: thing((guardian, query) => guardian.delivery(query)),
     approve: thing((guardian, query) => guardian.approve(query)),
@@ -124,7 +126,13 @@ function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
     });
   return {
     // A name may be that of an operation, whose breaker is open in several.
-    retry: each((guardian, query) => guardian.retry(query)),
+    retry: over(
+      (guardian, query) => guardian.retry(query),
+      async (all, query) => {
+        if (query.handle === undefined) await refuseSeveral(all, query.id);
+        return firstOf(await fromEach(all, (guardian) => guardian.retry(query)));
+      },
+    ),
     pause: each((guardian, query) => guardian.pause(query)),
     resume: ended((guardian, query) => guardian.resume(query)),
     lift: ended((guardian, query) => guardian.lift(query)),
@@ -145,6 +153,34 @@ function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
 
 function isNotMine(error: unknown): error is RetinueError {
   return isRetinueError(error) && NOT_MINE.has(error.code);
+}
+
+/** Asks all of them, unless one answer is whole: a silent process is not waited for then. */
+function explainAll(parts: Parts, query: { readonly id: string }): Promise<Explanation> {
+  const asked = parts.map(({ guardian }) => guardian.why(query));
+  return new Promise((resolve, reject) => {
+    for (const one of asked)
+      one.then(
+        (told) => void (isWhole(told) && resolve(told)),
+        () => undefined, // told with the others
+      );
+    void Promise.allSettled(asked).then((all) => {
+      const joined = joinExplanations(all.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])));
+      if (joined !== undefined) return resolve(joined);
+      const errors = all.flatMap((one): readonly unknown[] => (one.status === "rejected" ? [one.reason] : []));
+      return reject(errors.find((error) => !isNotMine(error)) ?? unknownToAll(errors) ?? nobodyAtWork());
+    });
+  });
+}
+
+/** Throws `Misconfigured` (`several_parked`) if an event waits for a person at specialists of several stores. */
+async function refuseSeveral(parts: Parts, id: string): Promise<void> {
+  const asked = await Promise.allSettled(parts.map(({ guardian }) => guardian.why({ id })));
+  const handles = asked.flatMap((one) => (one.status === "fulfilled" ? failedAt(one.value) : []));
+  if (handles.length < 2) return;
+  throw new Misconfigured("several_parked", `${id} failed for ${handles.toSorted().join(" and ")}`, {
+    hint: "say whose with --as <handle>",
+  });
 }
 
 /** One after the other, so that no order is given twice. */

@@ -119,21 +119,22 @@ export async function joinOrders(parts: Parts, query: OrdersQuery): Promise<Page
   return defined({ ...cutPage(here, { skip, limit, below, timeOf: listing.timeOf }), total });
 }
 
-/** Each order at the place of its newest row. */
+/** Each order at the place of its newest row. A store has one row of an order: its next one is another order. */
 function eachOnce(rows: readonly OrderRow[], storeOf: ReadonlyMap<OrderRow, number>): readonly OrderRow[] {
-  const orders: { shown: OrderRow; last: OrderRow }[] = [];
+  const orders: { shown: OrderRow; last: OrderRow; readonly stores: Set<number | undefined> }[] = [];
   const latest = new Map<string, (typeof orders)[number]>();
   for (const row of rows) {
     const name = JSON.stringify([row.who, row.what, row.subject, row.why]);
     const order = latest.get(name);
-    if (order === undefined || order.last.at - row.at > ONE_ORDER_MS || storeOf.get(order.last) === storeOf.get(row)) {
-      const next = { shown: row, last: row };
+    if (order === undefined || order.last.at - row.at > ONE_ORDER_MS || order.stores.has(storeOf.get(row))) {
+      const next = { shown: row, last: row, stores: new Set([storeOf.get(row)]) };
       latest.set(name, next);
       orders.push(next);
     } else {
       const { at, seq } = order.shown;
       if (!isDone(order.shown) && isDone(row)) order.shown = { ...row, at, seq };
       order.last = row;
+      order.stores.add(storeOf.get(row));
     }
   }
   return orders.map(({ shown }) => shown);

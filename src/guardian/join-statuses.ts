@@ -2,7 +2,7 @@
 import { defined } from "../core/defined.ts";
 import type { FailingShown } from "./failures.ts";
 import { together } from "./money-shown.ts";
-import { MAX_SHOWN, type CutList, type Snapshot, type SpecialistShown, type WaitingForPerson } from "./status.ts";
+import { changedOperations, MAX_SHOWN, type CutList, type Snapshot, type SpecialistShown, type WaitingForPerson } from "./status.ts";
 import type { WebhooksShown } from "../webhooks/webhooks.ts";
 
 export function joinStatuses(all: readonly Snapshot[]): Snapshot {
@@ -18,14 +18,17 @@ export function joinStatuses(all: readonly Snapshot[]): Snapshot {
     .flatMap(({ currency, dayCapMicros: micros }) => (micros === undefined ? [] : [{ currency, micros }]));
   const specialists = eachOnce(lists(({ specialists: some }) => some));
   const failing = lists((one) => one.failing).toSorted((a, b) => b.count - a.count);
-  const stopped = once(
-    lists((one) => one.stopped),
-    (one) => JSON.stringify({ ...one, since: 0, probeAt: 0 }),
-  );
-  const drift = once(
-    lists((one) => one.drift),
-    ({ operation, kind, record, path, type }) => [operation, kind, record, path, type].join("\n"),
-  );
+  const allStopped = lists((one) => one.stopped);
+  const stopped = once(allStopped, (one) => JSON.stringify({ ...one, since: 0, probeAt: 0 }));
+  const allDrift = lists((one) => one.drift);
+  const drift = once(allDrift, ({ operation, kind, record, path, type }) => [operation, kind, record, path, type].join("\n"));
+  // Each list is cut: those beyond it are in the totals alone.
+  const counted = totals(all);
+  const sums = {
+    stopped: counted.stopped - (allStopped.length - stopped.length),
+    drift: counted.drift - (allDrift.length - drift.length),
+    changed: Math.max(changedOperations(drift), ...all.map((one) => one.totals.changed)),
+  };
   const lost = all.every(({ storeLost }) => storeLost !== undefined) ? first.storeLost : undefined;
   return {
     at: Math.max(...all.map(({ at }) => at)),
@@ -43,7 +46,7 @@ export function joinStatuses(all: readonly Snapshot[]): Snapshot {
       lists((one) => one.frozen),
       ({ scope, currency }) => `${scope}\n${currency}`,
     ),
-    approvals: lists((one) => one.approvals).slice(0, MAX_SHOWN),
+    approvals: longest(lists((one) => one.approvals)),
     parked: newest((one) => one.parked),
     doubts: newest((one) => one.doubts),
     pending: newest((one) => one.pending),
@@ -54,7 +57,7 @@ export function joinStatuses(all: readonly Snapshot[]): Snapshot {
       lists((one) => one.models),
       ({ model, handle, code }) => [model, handle, code].join("\n"),
     ),
-    totals: { ...totals(all), stopped: stopped.length, changed: Math.max(...all.map((one) => one.totals.changed)) },
+    totals: { ...counted, ...sums },
     failing: failing.slice(0, MAX_SHOWN),
     failingCounts: {
       events: sum(all, (one) => one.failingCounts.events),
@@ -80,6 +83,11 @@ function totals(all: readonly Snapshot[]): { readonly [list in CutList]: number 
 
 function sum(all: readonly Snapshot[], of: (one: Snapshot) => number): number {
   return all.reduce((total, one) => total + of(one), 0);
+}
+
+/** Those that were asked for first. */
+function longest(approvals: Snapshot["approvals"]): Snapshot["approvals"] {
+  return approvals.toSorted((a, b) => a.since - b.since).slice(0, MAX_SHOWN);
 }
 
 /** The first of those with one name. */

@@ -273,7 +273,8 @@ function parkedEvent({ id, specialist, kind, note, failure, parkedAt }: ParkedEv
   return failure === undefined ? row : { ...row, isFailing: true };
 }
 
-function changedOperations(drift: readonly DriftEntry[]): number {
+/** The number of operations whose answers changed. */
+export function changedOperations(drift: readonly DriftEntry[]): number {
   return new Set(drift.filter(isChange).map(({ operation }) => operation)).size;
 }
 

@@ -45,7 +45,9 @@ test("the scope of a stop is everyone or a handle that has run here", async () =
   const { context, on } = await scoutDesk();
   expect([await on(known(context, undefined)), await on(known(context, "scout"))]).toEqual([EVERYONE, "scout"]);
   await expect(on(known(context, "nobody"))).rejects.toMatchObject({ details: { expected: "one of scout" } });
-  await expect(on(known(desk().context, "nobody"))).rejects.toMatchObject({ details: { expected: "the handle of a specialist, of which there is none" } });
+  await expect(on(known(desk().context, "nobody"))).rejects.toMatchObject({
+    details: { expected: "the handle of a specialist, of which there is none" },
+  });
 });
 
 test("an end of what was never stopped says so", async () => {

@@ -6,6 +6,7 @@ import type { Guardian } from "../../src/guardian/guardian.ts";
 import type { GuardianPart } from "../../src/guardian/guardian-part.ts";
 import { joinDeliveries, joinLog, joinOrders } from "../../src/guardian/join-pages.ts";
 import { pageByTime } from "../../src/guardian/page.ts";
+import type { OrderRow } from "../../src/store/orders.ts";
 import type { KeptDelivery } from "../../src/store/history.ts";
 import { decide } from "../harness/builders.ts";
 import { desk, type Desk } from "../harness/guardian-over-store.ts";
@@ -131,4 +132,24 @@ test("pages of orders to all show each order once, wherever the page ends", asyn
     }
     expect(paged, `pages of ${limit}`).toEqual(["halt", "lift", "halt", "lift", "halt"]);
   }
+});
+
+test("the same order given twice within a moment is two, each noted by the process that was asked and by the one that carried it out", async () => {
+  const stores: OrderRow[][] = [[], []];
+  for (const at of [1_000, 1_300])
+    for (const [i, rows] of stores.entries())
+      rows.unshift({
+        seq: at + i,
+        at: at + i,
+        who: "ada",
+        from: "command",
+        what: "call posts.create",
+        ...(i === 0 ? { code: "specialist_unknown" } : { result: "done" }),
+      });
+  const parts = stores.map((entries, i): GuardianPart => {
+    const { guardian } = desk();
+    return { name: `p${i}`, guardian: { ...guardian, orders: () => Promise.resolve({ entries, total: entries.length }) } };
+  });
+  const { entries, total } = await joinOrders(parts, { limit: 10 });
+  expect([entries.map(({ result }) => result), total]).toEqual([["done", "done"], 2]);
 });
