@@ -5,22 +5,18 @@ import { checkRosterKeys, type Roster } from "../config/roster.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { checkReachable } from "../doctor/reach.ts";
 import type { CallResult } from "../guardian/call-operation.ts";
-import { connectControl } from "../guardian/control-socket.ts";
 import { createGuardian, type CallQuery } from "../guardian/guardian.ts";
 import { planCast, requireBaseUrl } from "../runtime/launch.ts";
+import type { Config } from "../config/config.ts";
 import type { Context } from "./command.ts";
+import { overRunning } from "./find-guardian.ts";
 import { launchOn, openStage, type Stage } from "./session.ts";
 import { shellUser } from "./shell-user.ts";
 
 /** Runs one operation by name, wherever the store is open. */
-export async function callThrough(context: Context, storePath: string, query: CallQuery): Promise<CallResult> {
-  const client = await connectControl(storePath, context.clock, shellUser(context.env).who);
-  if (client === undefined) return alone(context, query);
-  try {
-    return await client.guardian.call(query);
-  } finally {
-    client.close();
-  }
+export async function callThrough(context: Context, config: Config, query: CallQuery): Promise<CallResult> {
+  const asked = await overRunning(config, context, (guardian) => guardian.call(query));
+  return asked === undefined ? alone(context, query) : asked.result;
 }
 
 async function alone(context: Context, query: CallQuery): Promise<CallResult> {

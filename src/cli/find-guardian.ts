@@ -8,6 +8,7 @@ import { isRetinueError, Misconfigured, type RetinueError } from "../core/errors
 import { SECOND } from "../core/units.ts";
 import { connectControl, isSilent, type ControlClient } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
+import type { Caller } from "../store/orders.ts";
 import { shellUser } from "./shell-user.ts";
 import type { Context } from "./command.ts";
 
@@ -20,7 +21,7 @@ export async function withGuardian<Result>(
   work: (guardian: Guardian, client: ControlClient | undefined) => Promise<Result>,
 ): Promise<Result> {
   const config = await storeConfig(context);
-  const client = await connected(config, context);
+  const client = await connected(config, context, shellUser(context.env));
   if (client === undefined) return withoutClient(config, context, work);
   let nobody: RetinueError;
   try {
@@ -44,7 +45,7 @@ async function withoutClient<Result>(
   requireStore(config);
   if (config.store.kind === "postgres") {
     const { overProcesses } = await import("./fleet-session.ts");
-    const asked = await overProcesses(config.store, context, (guardian) => work(guardian, undefined), nobody);
+    const asked = await overProcesses(config.store, context, (guardian) => work(guardian, undefined), { nobody });
     if (asked !== undefined) return asked.result;
   }
   // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.
@@ -52,9 +53,36 @@ async function withoutClient<Result>(
   return overStore(config, context, (guardian) => work(guardian, undefined));
 }
 
+/**
+ * Runs `work` over the live runtime alone, also over the processes of a fleet on other machines; undefined if none has the store. Throws
+ * `Retryable` (`nobody_at_work`) while one of them is about to take the specialists.
+ */
+export async function overRunning<Result>(
+  config: Config,
+  context: Context,
+  work: (guardian: Guardian) => Promise<Result>,
+  caller: Caller = shellUser(context.env),
+): Promise<{ readonly result: Result } | undefined> {
+  const client = await connected(config, context, caller);
+  if (client !== undefined)
+    try {
+      return { result: await work(client.guardian) };
+    } finally {
+      client.close();
+    }
+  if (config.store.kind !== "postgres") return undefined;
+  const [{ overProcesses }, { nobodyAtWork }] = await Promise.all([import("./fleet-session.ts"), import("../guardian/join-guardians.ts")]);
+  try {
+    return await overProcesses(config.store, context, work, { nobody: nobodyAtWork(), caller });
+  } catch (error) {
+    if (isRetinueError(error) && error.code === "store_missing") return undefined;
+    throw error;
+  }
+}
+
 /** Of a fleet, a process that does not answer here is asked through the server, like the others. */
-async function connected({ store }: Config, { clock, env }: Context): Promise<ControlClient | undefined> {
-  const [file, { who }] = [storeFile(store), shellUser(env)];
+async function connected({ store }: Config, { clock }: Context, { who }: Caller): Promise<ControlClient | undefined> {
+  const file = storeFile(store);
   if (store.kind === "sqlite") return connectControl(file, clock, who);
   try {
     return await connectControl(file, clock, who, SOON_MS);

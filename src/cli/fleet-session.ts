@@ -9,6 +9,7 @@ import type { Guardian } from "../guardian/guardian.ts";
 import { showRunning, type SpecialistShown } from "../guardian/status.ts";
 import { launchFleet } from "../runtime/launch-fleet.ts";
 import { SALT_LENGTH, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
+import type { Caller } from "../store/orders.ts";
 import { Membership } from "../store/postgres/membership.ts";
 import type { Context } from "./command.ts";
 import type { AtWork } from "./at-work.ts";
@@ -62,7 +63,7 @@ export async function overProcesses<Result>(
   address: PostgresAddress,
   { clock, env, out }: Context,
   work: (guardian: Guardian) => Promise<Result>,
-  nobody?: RetinueError,
+  { nobody, caller = shellUser(env) }: { readonly nobody?: RetinueError | undefined; readonly caller?: Caller } = {},
 ): Promise<{ readonly result: Result } | undefined> {
   const membership = await visit(address, clock);
   try {
@@ -74,7 +75,7 @@ export async function overProcesses<Result>(
         out.paragraph(`No process has specialists now: ${names}. retinue fleet shows the processes.`, out.paint.yellow);
       return undefined;
     }
-    return { result: await work(guardianOfProcesses(membership, clock, shellUser(env))) };
+    return { result: await work(guardianOfProcesses(membership, clock, caller)) };
   } finally {
     await membership.close();
   }

@@ -26,6 +26,11 @@ test("commands on any machine see all specialists, and an order reaches each", a
   expect(status.specialists.map(({ handle }: { handle: string }) => handle)).toEqual(lab.handles);
   expect(status.specialists.every(({ tier }: { tier: string }) => tier === "pro")).toBe(true);
 
+  // Without definitions, keys or a runtime of its own.
+  for (const handle of [lab.handles[0] ?? "", lab.handles[1] ?? ""]) {
+    const called = await lab.ask("call", "posts.list", "--as", handle, "--json");
+    expect([called.code, JSON.parse(called.stdout)]).toEqual([0, expect.objectContaining({ kind: "read" })]);
+  }
   const halted = await lab.ask("halt", "--reason", "enough");
   expect(halted.code).toBe(0);
   const entries = async () => JSON.parse((await lab.ask("log", "--json")).stdout).entries;

@@ -6,17 +6,16 @@ import { loadDefinition, loadDefinitions } from "../../config/definitions.ts";
 import { handleAdvice } from "../../config/handle-advice.ts";
 import { issuedKeyFile, keyReference, resolveFrom, statedKeyFile } from "../../config/key-sources.ts";
 import { throwMistakes } from "../../config/problem.ts";
-import { storeFile } from "../../config/store-address.ts";
 import type { Agent } from "../../contract/records.ts";
 import { defined } from "../../core/defined.ts";
-import { Misconfigured, Refused, Retryable } from "../../core/errors.ts";
+import { isRetinueError, Misconfigured, Refused, Retryable } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { connectControl } from "../../guardian/control-socket.ts";
 import { OPEN } from "../../outbox/intent.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
 import { flagOption } from "../args.ts";
 import { confirmed } from "../asking.ts";
 import { EXIT, PROJECT_OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
+import { withGuardian } from "../find-guardian.ts";
 import { planProvisioning, provisioningStore, withProvisioning, type Performed, type Provisioning } from "../provisioning.ts";
 import { reserveKeyFile } from "../reserve-key-file.ts";
 import { say } from "../text.ts";
@@ -236,7 +235,7 @@ async function remove(context: Context, handle: string): Promise<ExitCode> {
   const config = await context.loadConfig();
   const profile = await planProvisioning(config);
   const isSure = flagOption(options, "yes");
-  if (!isSure) await refuseUnfinished(context, config, handle);
+  if (!isSure) await refuseUnfinished(context, handle);
   return withProvisioning(context, config, profile, async (provisioning) => {
     const agent = await existing(provisioning, handle);
     if (!isSure) {
@@ -261,24 +260,19 @@ async function remove(context: Context, handle: string): Promise<ExitCode> {
   });
 }
 
-async function refuseUnfinished({ clock }: Context, { store }: Config, handle: string): Promise<void> {
-  const client = await connectControl(storeFile(store), clock);
-  if (client === undefined) return;
-  try {
-    const { specialists } = await client.guardian.status({});
-    const open = specialists.find((one) => one.handle === handle)?.open ?? {};
-    const count = OPEN.reduce((sum, state) => sum + (open[state] ?? 0), 0);
-    if (count === 0) return;
-    throw new Refused(
-      "actions_unfinished",
-      `${handle} has ${count === 1 ? "1 action that is" : `${count} actions that are`} not finished`,
-      {
-        hint: `retinue status shows them; --yes deletes ${handle} nevertheless, and they will fail`,
-      },
-    );
-  } finally {
-    client.close();
-  }
+async function refuseUnfinished(context: Context, handle: string): Promise<void> {
+  const open = await withGuardian(context, async (guardian) => {
+    const { specialists } = await guardian.status({});
+    return specialists.find((one) => one.handle === handle)?.open;
+  }).catch((error: unknown) => {
+    if (isRetinueError(error) && error.code === "store_missing") return undefined;
+    throw error;
+  });
+  const count = OPEN.reduce((sum, state) => sum + (open?.[state] ?? 0), 0);
+  if (count === 0) return;
+  throw new Refused("actions_unfinished", `${handle} has ${count === 1 ? "1 action that is" : `${count} actions that are`} not finished`, {
+    hint: `retinue status shows them; --yes deletes ${handle} nevertheless, and they will fail`,
+  });
 }
 
 function showRecord({ out, cwd }: Context, config: Config): void {

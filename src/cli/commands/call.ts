@@ -4,7 +4,6 @@ import { OPERATION_NAMES, isOperationName } from "../../contract/operations.ts";
 import { Misconfigured, Refused } from "../../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
 import { nearest } from "../../config/problem.ts";
-import { storeFile } from "../../config/store-address.ts";
 import type { CallResult } from "../../guardian/call-operation.ts";
 import type { CallQuery } from "../../guardian/guardian.ts";
 import { textOption } from "../args.ts";
@@ -29,12 +28,13 @@ export const command: Command = {
   ],
   examples: ["retinue call posts.list --as scout", `retinue call posts.reply post_7 --as scout --input '{"content": "Welcome!"}'`],
   async run(context) {
-    const { store, network } = await storeConfig(context);
+    const config = await storeConfig(context);
+    const { network } = config;
     // A custom profile may have more operations.
     if (network.profile === `set-${network.set}`) requireKnown(context.args[0] ?? "");
     const query = queryOf(context);
     try {
-      return show(await callThrough(context, storeFile(store), query), context);
+      return show(await callThrough(context, config, query), context);
     } catch (error) {
       // An error of the operation's rules is a mistake in the typed input.
       if (error instanceof Refused && MISTYPED.test(error.code)) throw new Misconfigured(error.code, error.message, error.details);

@@ -5,7 +5,6 @@ import { storeFile } from "../../config/store-address.ts";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import { systemRandom } from "../../core/random.ts";
 import { Secret } from "../../core/secret.ts";
-import { connectControl } from "../../guardian/control-socket.ts";
 import type { Guardian } from "../../guardian/guardian.ts";
 import { createServerFactory, type Desk, type ServerFactory } from "../../mcp/mcp-server.ts";
 import { offeredTools } from "../../mcp/offered-tools.ts";
@@ -18,7 +17,7 @@ import { MEMORY } from "../../store/sqlite/database.ts";
 import { flagOption, wholeOption } from "../args.ts";
 import { callAlone, definitionOf } from "../call-alone.ts";
 import { EXIT, OPTIONS, PROJECT_OPTIONS, type Command } from "../command.ts";
-import { requireStore } from "../find-guardian.ts";
+import { overRunning, requireStore } from "../find-guardian.ts";
 import { openStage, type Stage } from "../session.ts";
 
 const DEFAULT_PORT = 8090;
@@ -109,13 +108,8 @@ function deskOf(stage: Stage, config: Config): Desk {
   const { context } = stage;
   const alone = new PQueue({ concurrency: 1 });
   const reach = async <Result>(work: (guardian: Guardian) => Promise<Result>, otherwise: () => Promise<Result>): Promise<Result> => {
-    const client = await connectControl(storeFile(config.store), context.clock, "an MCP client");
-    if (client === undefined) return alone.add(otherwise);
-    try {
-      return await work(client.guardian);
-    } finally {
-      client.close();
-    }
+    const asked = await overRunning(config, context, work, { who: "an MCP client", from: "command" });
+    return asked === undefined ? alone.add(otherwise) : asked.result;
   };
   const look = <Result>(work: (guardian: Guardian) => Promise<Result>): Promise<Result> =>
     reach(work, async () => {

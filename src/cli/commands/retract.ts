@@ -1,6 +1,5 @@
 /** `retinue retract`: deletes a post of ours, as an action of the specialist that made it, and reads back if it is gone. */
 import { loadProfile } from "../../config/profile-file.ts";
-import { storeFile } from "../../config/store-address.ts";
 import type { Explanation } from "../../guardian/explanation.ts";
 import { DROPPED } from "../../outbox/intent.ts";
 import { isRetinueError, Misconfigured, Refused } from "../../core/errors.ts";
@@ -28,7 +27,7 @@ export const command: Command = {
         hint: "the network's own dashboard may delete it; a profile can state the operation if the network has it",
       });
     const { handle, created } = await readRetractable(context, args[0] ?? "");
-    const call = (operation: string) => callThrough(context, storeFile(config.store), { handle, operation, target: created, input: {} });
+    const call = (operation: string) => callThrough(context, config, { handle, operation, target: created, input: {} });
     const result = await call(DELETE);
     if (result.kind !== "write") throw new TypeError(`expected ${DELETE} to be a write`);
     const { state, intent, message = "" } = result;
