@@ -281,6 +281,7 @@ export const ERROR_CODES = [
   "store_missing",
   "store_in_use",
   "process_silent",
+  "answer_too_long",
   "nobody_at_work",
   "order_incomplete",
   "store_linked",

@@ -21,6 +21,7 @@ import type { GateAnswer } from "../webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
+import { answerText } from "./answer-text.ts";
 import { askProcesses, type Heard } from "./ask-processes.ts";
 import type { Seen } from "./fleet-status.ts";
 import { movingGuardian } from "./moving-guardian.ts";
@@ -168,7 +169,7 @@ function ownParts({ fleet, runtime, baseUrl }: LaunchedFleet, caller: Caller): r
   const { clock } = runtime.parts;
   const { name = `the process ${process.pid}`, startedAt } = fleet.own ?? {};
   return fleet.allParts.map((part) => {
-    const live = { runtime: part.runtime, startedAt: startedAt ?? part.startedAt, baseUrl };
+    const live = { runtime: part.runtime, startedAt: startedAt ?? part.startedAt, baseUrl, has: (one: Handle) => part.has(one) };
     const guardian = createGuardian({ store: part.store, clock, caller, live });
     const why: Guardian["why"] = async (query) => {
       const told = await guardian.why(query);
@@ -265,7 +266,7 @@ export async function answerRequest(launched: LaunchedFleet, body: string): Prom
       await launched.runtime.hear(request["with"]);
       return undefined;
     }
-    return JSON.stringify({ result: (await perform(launched, request)) ?? null });
+    return answerText(await perform(launched, request), { name: textIn(request, "do") ?? "", log: launched.log });
   } catch (error) {
     return JSON.stringify({ error: describeError(error) });
   }

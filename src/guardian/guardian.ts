@@ -18,7 +18,7 @@ import { readInbox, type InboxEntry, type InboxQuery } from "./inbox-entries.ts"
 import { readLog, type LogEntry, type LogQuery } from "./log-entries.ts";
 import { readEvents, type EventsQuery, type TimelineEvent } from "./timeline-events.ts";
 import { words, type Words } from "./proposals.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Live } from "./live.ts";
 import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
 import { known, createControls, type Controls } from "./halt-and-pause.ts";
@@ -97,7 +97,7 @@ export interface GuardianOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** Set if a runtime is running. */
-  readonly live?: { readonly runtime: Runtime; readonly startedAt: number; readonly baseUrl: string };
+  readonly live?: Live;
   /** The specialists of the definitions, if no runtime is running. */
   readonly members?: () => Promise<readonly Member[]>;
   /** The person whose orders come by this interface; without one, the program. */

@@ -2,6 +2,7 @@
 import { defined } from "../core/defined.ts";
 import type { FailingShown } from "./failures.ts";
 import { together } from "./money-shown.ts";
+import { withinLength } from "./proposals.ts";
 import { changedOperations, MAX_SHOWN, type CutList, type Snapshot, type SpecialistShown, type WaitingForPerson } from "./status.ts";
 import type { WebhooksShown } from "../webhooks/webhooks.ts";
 
@@ -87,7 +88,7 @@ function sum(all: readonly Snapshot[], of: (one: Snapshot) => number): number {
 
 /** Those that were asked for first. */
 function longest(approvals: Snapshot["approvals"]): Snapshot["approvals"] {
-  return approvals.toSorted((a, b) => a.since - b.since).slice(0, MAX_SHOWN);
+  return withinLength(approvals.toSorted((a, b) => a.since - b.since).slice(0, MAX_SHOWN));
 }
 
 /** The first of those with one name. */

@@ -75,9 +75,6 @@ interface Found {
 
 /** Matters listed of one kind. */
 const MAX_OF_KIND = 100;
-/** Characters of the payloads of all approvals listed; the first is listed whatever its length. */
-const MAX_PAYLOADS = 2_000_000;
-
 /** The kinds, most urgent first. */
 const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
   store_lost: ({ storeLost, at }) =>
@@ -105,7 +102,7 @@ const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
     ),
   approval: ({ approvals, totals }) => ({
     total: totals.approvals,
-    needs: withinLength(approvals).map((proposal) => ({
+    needs: approvals.map((proposal) => ({
       key: `approval:${proposal.id}`,
       handle: proposal.handle,
       subject: proposal.id,
@@ -298,12 +295,6 @@ function waiting(kind: NeedKind, row: WaitingForPerson, answers: readonly Answer
 
 function titleOf({ what, handle, target }: { readonly what: string; readonly handle: string; readonly target?: string }): string {
   return `${what} of ${handle}${target === undefined ? "" : `: ${target}`}`;
-}
-
-/** The exact payload is what a person decides on, so it is listed whole or not at all. */
-function withinLength(approvals: readonly Proposal[]): readonly Proposal[] {
-  let length = 0;
-  return approvals.filter(({ input }, i) => (length += JSON.stringify(input).length) <= MAX_PAYLOADS || i === 0);
 }
 
 /** The subject of a stop: a specialist, or everyone. */

@@ -222,3 +222,12 @@ const CHANGES: { readonly [part in ShownPart]: (shown: Shown) => string } = {
   cost: ({ amount }) => `it may now cost ${amount === undefined ? "nothing" : showMoney(amount)}`,
   deadline: (shown) => `the time to answer now ends ${new Date(shown.answerBy).toISOString()}`,
 };
+
+/** Characters of the payloads of all approvals of a status; the first is listed whatever its length. */
+const MAX_PAYLOADS = 2_000_000;
+
+/** The exact payload is what a person decides on, so it is listed whole or not at all. */
+export function withinLength(approvals: readonly Proposal[]): readonly Proposal[] {
+  let length = 0;
+  return approvals.filter(({ input }, i) => (length += JSON.stringify(input).length) <= MAX_PAYLOADS || i === 0);
+}

@@ -25,7 +25,8 @@ import { stopsInForce, type HaltShown } from "./stops-in-force.ts";
 import { showHeld, type HeldShown } from "./held.ts";
 import type { OpenBreaker } from "../gateway/breaker.ts";
 import type { ModelWait } from "../model/models.ts";
-import { showProposal, type Proposal } from "./proposals.ts";
+import type { Live } from "./live.ts";
+import { showProposal, withinLength, type Proposal } from "./proposals.ts";
 import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { WebhooksShown } from "../webhooks/webhooks.ts";
@@ -164,7 +165,7 @@ export async function showStatus(from: StatusParts): Promise<Snapshot> {
 interface StatusParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly live?: { readonly runtime: Runtime; readonly startedAt: number; readonly baseUrl: string };
+  readonly live?: Live;
 }
 
 /** Parts of a status that only the store knows. */
@@ -229,7 +230,8 @@ async function readStatus({ store, clock, live }: StatusParts): Promise<Snapshot
     showSpecialists(store, clock, { members, keptOut: live?.runtime.parts.keptOut?.() }),
   ]);
   const { parked, doubts, pending, undelivered } = waits;
-  const [stopped, drift] = [breakers.stops(), breakers.drift()];
+  const isHere = ({ handle }: OpenBreaker): boolean => handle === undefined || live?.has?.(asHandle(handle)) !== false;
+  const [stopped, drift] = [breakers.stops().filter(isHere), breakers.drift()];
   const failing = await showFailing(store);
   const lost = live?.runtime.parts.storeLost();
   return {
@@ -239,8 +241,10 @@ async function readStatus({ store, clock, live }: StatusParts): Promise<Snapshot
     ...(lost === undefined ? {} : { storeLost: { message: lost.message } }),
     ...stops,
     frozen,
-    approvals: approvals.map((open) =>
-      showProposal(open, now, live && { profile: live.runtime.parts.profile, member: running.get(open.intent.specialist) }),
+    approvals: withinLength(
+      approvals.map((open) =>
+        showProposal(open, now, live && { profile: live.runtime.parts.profile, member: running.get(open.intent.specialist) }),
+      ),
     ),
     parked: [...events.map(parkedEvent), ...parked.rows.map(waiting)],
     doubts: doubts.rows.map(waiting),

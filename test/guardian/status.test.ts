@@ -1,5 +1,6 @@
 /** Status: one value of everything, from the store alone where nothing runs, and looking changes nothing. */
 import { expect, onTestFinished, test } from "vitest";
+import { defined } from "../../src/core/defined.ts";
 import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { credits, DAY } from "../../src/core/units.ts";
@@ -149,4 +150,19 @@ test("a specialist that waits for its past says so, and one that has begun does 
     ["clerk", "its past is still being read from the server; it begins once that is here"],
     ["scout", undefined],
   ]);
+});
+
+test("a store of a fleet shows the stops of its own specialists, and those of everyone: it does not hear when others end", async () => {
+  const { store, clock, runtime } = await harness({ specialists: [{ handle: "scout" }] });
+  const stop = (handle?: string) => ({ ...defined({ handle }), code: "operation_missing", message: "404", since: 1, probeAt: undefined });
+  const breakers = { ...runtime.parts.breakers, stops: () => [stop("scout"), stop("elsewhere"), stop()] as never };
+  const live = {
+    runtime: { ...runtime, members: () => [], parts: { ...runtime.parts, breakers } },
+    startedAt: 0,
+    baseUrl: "http://network",
+  };
+  const shown = async (has?: (handle: string) => boolean) =>
+    (await clock.run(showStatus({ store, clock, live: { ...live, ...defined({ has }) } }))).stopped.map(({ handle }) => handle);
+  expect(await shown()).toEqual(["scout", "elsewhere", undefined]);
+  expect(await shown((handle) => handle === "scout")).toEqual(["scout", undefined]);
 });

@@ -29,7 +29,8 @@ const KEPT = "10 minutes";
 /** A request that nobody answers is of no use later. */
 const TOLD_MS = MINUTE;
 const TAKEN_AT_ONCE = 100;
-const ANSWER_BYTES = 8 * 1_024 * 1_024;
+/** Characters of an answer, which is a row. */
+export const LONGEST_ANSWER = 8 * 1_024 * 1_024;
 
 export class Requests {
   readonly #options: RequestsOptions;
@@ -164,7 +165,7 @@ export class Requests {
       if (answer === undefined) return void (await query("DELETE FROM @.request WHERE number = $1", [number]));
       await query(
         `WITH said AS (UPDATE @.request SET answer = $2 WHERE number = $1::bigint) SELECT pg_notify($3, 'answer ' || $1::bigint::text)`,
-        [number, answer.length > ANSWER_BYTES ? "" : answer, channel],
+        [number, answer, channel],
       );
     } catch {
       // Whoever asked is told by its own timeout.
