@@ -78,10 +78,16 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
     for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) void reply.header(name, value);
   });
   const guardian = guardianOf(PROGRAM);
+  let processes = 1;
   const live = new LiveChanges({
     clock,
     announcer,
-    needs: async () => needsOf(await status.read()).total,
+    needs: async () => {
+      const snapshot = await status.read();
+      processes = snapshot.processes?.length ?? 1;
+      return needsOf(snapshot).total;
+    },
+    hasOthers: () => processes > 1,
     onChange: () => status.changed(),
     onError,
   });

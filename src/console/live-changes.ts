@@ -23,6 +23,8 @@ export interface LiveOptions {
   readonly announcer: Announcer;
   /** Number of matters that wait for a person. */
   readonly needs: () => Promise<number>;
+  /** True while other processes have specialists too: of theirs nothing is announced here. Default: never. */
+  readonly hasOthers?: () => boolean;
   /** Called at each change, before anything is read. */
   readonly onChange: () => void;
   readonly onError: (error: unknown) => void;
@@ -164,7 +166,8 @@ export class LiveChanges {
     const before = this.#total;
     if (this.#readers.size > 0) await this.#count();
     else if (this.#options.clock.monotonic() - this.#leftAt > UNWATCHED_MS) this.#unwatch();
-    if (this.#total !== before) this.#touch(""); // time alone changes it, as when an approval expires
+    const mayHaveChanged = this.#readers.size > 0 && this.#options.hasOthers?.() === true;
+    if (this.#total !== before || mayHaveChanged) this.#touch(""); // time alone changes it, as when an approval expires
   }
 
   /** Each page for itself: one whose check takes long holds up no other. */

@@ -234,3 +234,25 @@ test("nothing is read after the end, and nobody gets a place", async () => {
   expect(reads).toBe(before);
   expect(() => live.open(reader, undefined)).toThrow("the console ends");
 });
+
+test("where other processes have specialists, which announce nothing here, pages read everything again with each heartbeat", async () => {
+  const clock = virtualClock(1_000_000);
+  let others = false;
+  const live = new LiveChanges({
+    clock,
+    announcer: createAnnouncer(),
+    needs: async () => 0,
+    hasOthers: () => others,
+    onChange: () => undefined,
+    onError: () => undefined,
+  });
+  const said: string[] = [];
+  live.open({ write: (text) => said.push(text), end: () => undefined, mayRead: async () => true }, undefined);
+  const told = (): number => said.filter((text) => text.includes('"all":true')).length;
+  await clock.advance(21 * SECOND);
+  expect(told()).toBe(1); // as it opened
+  others = true;
+  await clock.advance(20 * SECOND);
+  expect(told()).toBe(3);
+  live.close();
+});

@@ -10,7 +10,7 @@ interface Props {
 }
 
 export function PlanTable({ plan, quota }: Props) {
-  if (plan === undefined) return <p class="muted">It does not run here, so there is no plan.</p>;
+  if (plan === undefined) return <p class="muted">It does not run in the process of this console, so there is no plan here.</p>;
   const planned = Math.round(plan.perDay);
   return (
     <>

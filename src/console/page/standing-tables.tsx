@@ -6,7 +6,7 @@ import { showAgo, showNumber, words } from "./format.ts";
 import { Ago, Badge, Empty, useNow } from "./parts.tsx";
 
 export function StandingTables({ standing }: { readonly standing: Standing | undefined }) {
-  if (standing === undefined) return <Empty title="It does not run here, so its standing is not known." />;
+  if (standing === undefined) return <Empty title="It does not run in the process of this console, so its standing is not known here." />;
   const { tiers, trust } = standing;
   return (
     <>

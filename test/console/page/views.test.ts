@@ -161,7 +161,7 @@ test("a standing shows what the present tier and trust permit beside the others,
     [{ ...STANDING, trust: undefined }, "Not shown by this network"],
     [{ ...STANDING, trust: { tiers: [] } }, "The network has not reported it yet."],
     [{ ...STANDING, trust: { tiers: [], reported: { trust: "member", since: 1, lookAt: 1 } } }, "not shown by this network"],
-    [undefined, "It does not run here"],
+    [undefined, "It does not run in the process of this console"],
   ] as const) {
     desk.answers["/api/specialists/scribe"] = { at: 1, specialist: specialist("scribe"), standing };
     desk.change({ handles: ["scribe"] });
