@@ -1,4 +1,5 @@
 /** The log as a file: all pages, as JSON lines or CSV, read only as fast as the other end takes it. */
+import { Retryable } from "../core/errors.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import type { LogEntry, LogQuery } from "../guardian/log-entries.ts";
 
@@ -34,7 +35,7 @@ const COLUMNS = [
 ] as const;
 const TIMES: readonly string[] = ["at", "sentAt", "settledAt"];
 
-/** Texts that make the file when joined, newest entry first. */
+/** Texts that make the file when joined, newest entry first. Throws `Retryable` (`nobody_at_work`) rather than leave entries out. */
 export async function* exportLog(
   guardian: Pick<Guardian, "log">,
   filter: Omit<LogQuery, "before" | "limit">,
@@ -47,6 +48,8 @@ export async function* exportLog(
   do {
     last = before;
     const page = await guardian.log({ ...filter, limit: PAGE, ...(before === undefined ? {} : { before }) });
+    if (page.unseen !== undefined)
+      throw new Retryable("nobody_at_work", page.unseen, { hint: "export again once a process has taken them" });
     if (page.entries.length > 0) yield page.entries.map(line).join("");
     before = page.next;
     // A position counts the entries of its millisecond up to 1,000, and stays where there are more.

@@ -100,8 +100,17 @@ const MAX_NAMED = 20;
 function unseenIn(processes: readonly ProcessShown[], homeless: readonly Handle[]): string | undefined {
   const silent = processes.flatMap((one) => (one.silent === undefined ? [] : [one.silent]));
   const told = silent.map(({ message, handles }) => `${message}; it has ${namesOf(handles)}`);
-  if (homeless.length > 0) told.push(`no process has ${namesOf(homeless)}, so nothing is done for them; retinue fleet shows the processes`);
+  if (homeless.length > 0) told.push(`${homelessText(homeless)}, so nothing is done for them; retinue fleet shows the processes`);
   return told.length === 0 ? undefined : told.join("; ");
+}
+
+export function homelessText(handles: readonly Handle[]): string {
+  return `no process has ${namesOf(handles)}`;
+}
+
+/** The specialists that no process has. */
+export async function homelessIn({ free, handles }: Seen): Promise<readonly Handle[]> {
+  return free.length === 0 ? [] : ((await handles()).get(NO_PROCESS) ?? []);
 }
 
 export function namesOf(handles: readonly string[]): string {

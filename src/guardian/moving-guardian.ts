@@ -11,8 +11,9 @@ import type { StopOrder } from "../runtime/orders-meanwhile.ts";
 import type { GuardianPart } from "./guardian-part.ts";
 import type { Guardian } from "./guardian.ts";
 import type { HaltResult } from "./halt-and-pause.ts";
-import { statusOfFleet, type Seen } from "./fleet-status.ts";
+import { homelessIn, homelessText, statusOfFleet, type Seen } from "./fleet-status.ts";
 import { joinGuardians, NOTHING_TO_END } from "./join-guardians.ts";
+import type { Page } from "./page.ts";
 import { performRequest, remoteGuardian } from "./remote-guardian.ts";
 import { isConnectionLost } from "../store/postgres/server-errors.ts";
 import type { OrderResult } from "./wake-waiting.ts";
@@ -82,6 +83,9 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
   const all: Guardian = {
     ...joined,
     status: async () => statusOfFleet(await parts(), seen, whyNobody),
+    log: (query) => whole(joined.log(query), seen),
+    events: (query) => whole(joined.events(query), seen),
+    deliveries: (query) => whole(joined.deliveries(query), seen),
     halt: async (query) => {
       const order = { kind: "halt", stop: stop(query.reason ?? "the Guardian ordered it") } as const;
       let between: Between = { inFlight: [] };
@@ -102,7 +106,14 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
     lift: (query) => give("lift", { kind: "halt", query }, (to) => to.lift(query)),
     resume: (query) => give("resume", { kind: "pause", query }, (to) => to.resume(query)),
   };
-  return sayingWhoMoves(all, isKnown);
+  return sayingWhoMoves(all, isKnown, seen);
+}
+
+/** The page, with the specialists whose entries are missing. */
+async function whole<Entry>(asked: Promise<Page<Entry>>, seen: MovingOptions["seen"]): Promise<Page<Entry>> {
+  const page = await asked;
+  const homeless = await homelessIn(await seen());
+  return homeless.length === 0 ? page : { ...page, unseen: `${homelessText(homeless)}, so what is theirs is missing here` };
 }
 
 /** The requests of specialists that no process answers for, as they go from one to another; `unknown` says why they cannot be read. */
@@ -141,7 +152,7 @@ function keptText({ kind, stop }: Omit<StopOrder, "scope">, handle: string | und
 }
 
 /** A specialist that nobody has at this moment is not unknown: another process may be taking it over. */
-function sayingWhoMoves(guardian: Guardian, isKnown: MovingOptions["isKnown"]): Guardian {
+function sayingWhoMoves(guardian: Guardian, isKnown: MovingOptions["isKnown"], seen: MovingOptions["seen"]): Guardian {
   return remoteGuardian(async (name, query: { readonly handle?: unknown; readonly id?: unknown }) => {
     try {
       return await performRequest(guardian, name, query);
@@ -149,11 +160,21 @@ function sayingWhoMoves(guardian: Guardian, isKnown: MovingOptions["isKnown"]): 
       if (!isRetinueError(error)) throw error;
       const isOfName = name === "why" && error.code === "nothing_found";
       const handle = error.code === "specialist_unknown" ? query.handle : isOfName ? query.id : undefined;
-      if (typeof handle !== "string" || !(await isKnown(handle))) throw error;
+      if (typeof handle !== "string" || !(await isKnown(handle))) throw await unlessHomeless(error, seen);
       throw new Retryable("nobody_at_work", `no process has ${handle} now`, {
         hint: "ask again in a moment, if another is taking it over; retinue fleet shows the processes",
         cause: error,
       });
     }
+  });
+}
+
+/** A thing that nobody at work knows may be of a specialist that nobody has. */
+async function unlessHomeless(error: RetinueError, seen: MovingOptions["seen"]): Promise<RetinueError> {
+  const homeless = error.code === "nothing_found" ? await homelessIn(await seen()) : [];
+  if (homeless.length === 0) return error;
+  return new Retryable("nobody_at_work", `${error.message} at any process; ${homelessText(homeless)}`, {
+    hint: "ask again in a moment, if another process is taking them over; retinue fleet shows the processes",
+    cause: error,
   });
 }

@@ -11,6 +11,8 @@ export interface Page<Entry> {
   readonly total?: number;
   /** Pass it as `before` for the next page; absent on the last page. */
   readonly next?: number;
+  /** The specialists of a fleet whose entries are on no page, because no process has them now. */
+  readonly unseen?: string;
 }
 
 /** Entries on one page. */

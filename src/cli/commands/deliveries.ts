@@ -1,4 +1,5 @@
 /** `retinue deliveries`: lists deliveries that nothing handled or understood, and shows the body of one. */
+import { defined } from "../../core/defined.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { parseJson } from "../../core/json.ts";
 import { PAGE_OPTIONS, pageQuery } from "../args.ts";
@@ -25,7 +26,7 @@ export const command: Command = {
 
 async function list(context: Context): Promise<ExitCode> {
   const { options, out, clock } = context;
-  const { entries, next } = await withGuardian(context, (guardian) => guardian.deliveries(pageQuery(options)));
+  const { entries, next, unseen } = await withGuardian(context, (guardian) => guardian.deliveries(pageQuery(options)));
   const now = clock.now();
   out.table(entries.toReversed(), [
     { title: "number", value: ({ seq }) => seq, align: "right" },
@@ -37,8 +38,9 @@ async function list(context: Context): Promise<ExitCode> {
   ]);
   if (entries.length === 0) out.line("none is stored: every delivery was handled, or none came");
   else out.line(out.paint.dim(`the body of one: retinue deliveries ${entries[0]?.seq ?? ""}`));
+  if (unseen !== undefined) out.paragraph(unseen, out.paint.yellow);
   if (next !== undefined) out.line(out.paint.dim(`older ones: retinue deliveries --before ${next}`));
-  out.result({ ok: true, entries, ...(next === undefined ? {} : { next }) });
+  out.result({ ok: true, entries, ...defined({ next, unseen }) });
   return EXIT.done;
 }
 

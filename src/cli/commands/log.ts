@@ -4,6 +4,7 @@ import { Misconfigured } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
 import type { LogEntry, LogQuery } from "../../guardian/log-entries.ts";
 import type { OrderRow } from "../../store/orders.ts";
+import type { Page } from "../../guardian/page.ts";
 import { flagOption, PAGE_OPTIONS, pageQuery, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode, type GivenOptions } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
@@ -61,12 +62,12 @@ export const command: Command = {
         throw new Misconfigured("not_running", "no runtime of this folder uses the store, so there is nothing to follow", {
           hint: "leave out --follow to list past actions; of a fleet, follow in the folder of a process, or use retinue status --watch",
         });
-      const { entries, next, total } = await guardian.log(query);
+      const { entries, next, total, unseen } = await guardian.log(query);
       for (const entry of entries.toReversed()) showEntry(entry, context);
       if (entries.length === 0) out.line(query.search === undefined ? "nothing yet" : "nothing found");
-      showRest({ entries, next, total }, context);
+      showRest({ entries, ...defined({ next, total, unseen }) }, context);
       if (client === undefined || !flagOption(options, "follow")) {
-        out.result({ ok: true, ...defined({ entries, next, total }) });
+        out.result({ ok: true, ...defined({ entries, next, total, unseen }) });
         return EXIT.done;
       }
       const lifetime = openLifetime(clock);
@@ -89,15 +90,9 @@ export const command: Command = {
   },
 };
 
-/** The number of all, and the way to older ones. */
-function showRest(
-  {
-    entries,
-    next,
-    total,
-  }: { readonly entries: readonly unknown[]; readonly next?: number | undefined; readonly total?: number | undefined },
-  { out }: Context,
-): void {
+/** The number of all, the way to older ones, and specialists whose entries are missing. */
+function showRest({ entries, next, total, unseen }: Page<unknown>, { out }: Context): void {
+  if (unseen !== undefined) out.paragraph(unseen, out.paint.yellow);
   if (total !== undefined && total > entries.length) out.line(out.paint.dim(countText(entries.length, total)));
   if (next !== undefined) out.line(out.paint.dim(`older ones: the same with --before ${next}`));
 }
