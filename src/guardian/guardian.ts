@@ -18,7 +18,7 @@ import { readInbox, type InboxEntry, type InboxQuery } from "./inbox-entries.ts"
 import { readLog, type LogEntry, type LogQuery } from "./log-entries.ts";
 import { readEvents, type EventsQuery, type TimelineEvent } from "./timeline-events.ts";
 import { words, type Words } from "./proposals.ts";
-import type { Live } from "./live.ts";
+import type { Live } from "./live-runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
 import { known, createControls, type Controls } from "./halt-and-pause.ts";

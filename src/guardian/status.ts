@@ -25,7 +25,7 @@ import { stopsInForce, type HaltShown } from "./stops-in-force.ts";
 import { showHeld, type HeldShown } from "./held.ts";
 import type { OpenBreaker } from "../gateway/breaker.ts";
 import type { ModelWait } from "../model/models.ts";
-import type { Live } from "./live.ts";
+import type { Live } from "./live-runtime.ts";
 import { showProposal, withinLength, type Proposal } from "./proposals.ts";
 import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
