@@ -21,8 +21,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "the name of the machine is the identity of a process",
     file: "src/store/postgres/presence.ts",
-    from: 'number = Number(given?.["number"]);',
-    to: "number = hostname().length;",
+    from: 'return Number(given?.["number"]);',
+    to: "return hostname().length;",
     tests: "test/store/postgres/membership.test.ts",
   },
   {

@@ -61,7 +61,7 @@ export const BUGS: readonly PlantedBug[] = [
     "for (const open of this.#open.all()) {",
     "for (const open of [] as OpenRequest[]) {",
   ),
-  bug("a new key starts empty", QUOTA_TABLE, "if (from === to ||", "if (from !== to ||"),
+  bug("a new key starts empty", QUOTA_TABLE, "if (from === to) return;", "if (from !== to) return;"),
   bug("no quiet period", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt"),
   bug("quiet by the wall clock alone", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt + quietMs", {
     file: RUNTIME,
