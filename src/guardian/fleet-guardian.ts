@@ -258,7 +258,7 @@ function readAnswer(text: string): unknown {
 }
 
 /** Answers a request of another process, over the stores of this one; undefined if nobody waits for it. Never rejects. */
-export async function answerRequest(launched: LaunchedFleet, body: string): Promise<string | undefined> {
+export async function answerRequest(launched: LaunchedFleet, body: string, leftMs: number): Promise<string | undefined> {
   try {
     const request = parseJson(body);
     if (!isObject(request)) throw new Refused("request_unknown", "the request cannot be read");
@@ -266,13 +266,13 @@ export async function answerRequest(launched: LaunchedFleet, body: string): Prom
       await launched.runtime.hear(request["with"]);
       return undefined;
     }
-    return answerText(await perform(launched, request), { name: textIn(request, "do") ?? "", log: launched.log });
+    return answerText(await perform(launched, request, leftMs), { name: textIn(request, "do") ?? "", log: launched.log });
   } catch (error) {
     return JSON.stringify({ error: describeError(error) });
   }
 }
 
-async function perform(launched: LaunchedFleet, request: JsonObject): Promise<unknown> {
+async function perform(launched: LaunchedFleet, request: JsonObject, leftMs: number): Promise<unknown> {
   const { fleet } = launched;
   const name = textIn(request, "do") ?? "";
   const query = isObject(request["with"]) ? request["with"] : {};
@@ -283,9 +283,13 @@ async function perform(launched: LaunchedFleet, request: JsonObject): Promise<un
     return { message: "it gives its specialists to the others" };
   }
   if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);
-  const order = orderOf(name, query, launched.runtime.parts.clock.now());
+  const { clock } = launched.runtime.parts;
+  const until = clock.monotonic() + leftMs;
+  const order = orderOf(name, query, clock.now());
   if (order === undefined) await fleet.settled();
   else fleet.orders.note(order); // a store that is being opened may have read the stops already
+  if (order === undefined && !isQuestion(name) && clock.monotonic() > until)
+    throw new Retryable("process_silent", "a store was being opened until the time for the order was over: nothing of it is done");
   const caller = { who: textIn(request, "by") ?? "someone", from: request["from"] === "console" ? "console" : "command" } as const;
   return performRequest(
     joinGuardians(

@@ -36,7 +36,7 @@ export interface FleetOptions {
   /** Specialists that share a key: each group belongs to one process. */
   readonly sharers: () => readonly (readonly Handle[])[];
   /** Answers a request of another process. */
-  readonly answer: (body: string) => Promise<string | undefined>;
+  readonly answer: (body: string, leftMs: number) => Promise<string | undefined>;
   /** Called each time before the process joins. Throws if it must not. */
   readonly admit: NonNullable<MembershipOptions["admit"]>;
   /** Called before a part begins. */

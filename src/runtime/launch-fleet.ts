@@ -44,7 +44,7 @@ export interface LaunchedFleet extends LaunchPlan, Life {
 export interface FleetLaunchOptions extends LaunchOptions {
   readonly address: PostgresAddress;
   /** Answers a request of another process. */
-  readonly answer: (fleet: LaunchedFleet, body: string) => Promise<string | undefined>;
+  readonly answer: (fleet: LaunchedFleet, body: string, leftMs: number) => Promise<string | undefined>;
   /** Passes a delivery to the process that has its specialist. */
   readonly passOn: (fleet: LaunchedFleet, handle: Handle, delivery: RawDelivery) => Promise<GateAnswer>;
 }
@@ -78,7 +78,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
       spread: (page, by) => news.spread(page, by),
       ...(receives ? { receiver: { ...receiverOf(config), port: undefined } } : {}),
     },
-    answer: (body) => options.answer(launched, body),
+    answer: (body, leftMs) => options.answer(launched, body, leftMs),
     async admit(connection) {
       if (halts === undefined) {
         const begins = (await useOf(connection, address.schema)).isUnused;

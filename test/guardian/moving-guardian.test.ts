@@ -2,6 +2,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, type TestContext } from "vitest";
+import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { Membership } from "../../src/store/postgres/membership.ts";
 import { inProcess } from "../harness/cli.ts";
 import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { holdOpenings } from "../harness/held-openings.ts";
@@ -22,6 +25,18 @@ async function open(context: TestContext, specialists: number) {
   return {
     lab,
     query,
+    /** Asks the first process, as another one does. */
+    async ask(request: object, timeoutMs: number): Promise<string> {
+      const address = parsePostgresAddress(store, folder(context));
+      const visitor = await Membership.open({ address, clock: systemClock(), handles: undefined, newSalt: () => "none is made" });
+      try {
+        const [first] = (await visitor.look()).processes;
+        if (first === undefined) throw new Error("nobody is there");
+        return await visitor.ask(first, JSON.stringify(request), timeoutMs);
+      } finally {
+        await visitor.close();
+      }
+    },
     /** Gives an order in the folder of a process, whose socket takes it. */
     order: (root: string, ...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: root }),
     /** Holds up every store that is being opened. */
@@ -107,6 +122,26 @@ test("the stop of one specialist ends also in a store that has read it and is st
   await held.release();
   const { halts } = JSON.parse((await lab.ask("status", "--json")).stdout) as { readonly halts: [] };
   expect([halts, await query("SELECT * FROM retinue.stop")]).toEqual([[], []]);
+});
+
+test("an order whose time is over before a store is open is not begun, and one in time is", async (context) => {
+  const { lab, ask, hold, shares } = await open(context, 4);
+  lab.run();
+  await shares([1_024]);
+  await lab.answered(await lab.news("one"), 30_000);
+  const orders = async (): Promise<readonly string[]> =>
+    JSON.parse((await lab.ask("log", "--orders", "--json")).stdout).entries.map(({ subject }: { readonly subject: string }) => subject);
+  const held = await hold();
+  lab.run();
+  await held.waits();
+  const retry = (id: string, timeoutMs: number): Promise<string> =>
+    ask({ do: "retry", with: { id }, by: "ada", from: "command" }, timeoutMs);
+  await expect(retry("late", 300)).rejects.toMatchObject({ code: "process_silent", message: expect.stringContaining("may have done") });
+  const inTime = retry("in time", 20_000);
+  await held.release();
+  expect(await inTime).toContain("nothing_");
+  await shares([512, 512]);
+  expect(await orders()).toEqual(["in time"]);
 });
 
 test("a halt where nobody is at work is kept and said, and lifted", async (context) => {

@@ -38,8 +38,8 @@ export interface MembershipOptions {
   readonly known?: KnownStore;
   /** Called when a process says that something has changed. */
   readonly onNotice?: () => void;
-  /** Answers a request of another process; undefined where nobody waits for an answer. Never rejects. */
-  readonly answer?: (body: string) => Promise<string | undefined>;
+  /** Answers a request of another process, for which that waits so long; undefined where nobody waits for an answer. Never rejects. */
+  readonly answer?: (body: string, leftMs: number) => Promise<string | undefined>;
   /** Called once if the session that says that it lives ends. */
   readonly onLost?: (error: Error) => void;
   /** Called with the server's clock, and the monotonic time at which it was asked for it. */

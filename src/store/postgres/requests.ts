@@ -7,6 +7,7 @@ import { Retryable } from "../../core/errors.ts";
 import { MINUTE, SECOND } from "../../core/units.ts";
 import type { FleetProcess } from "./fleet-view.ts";
 import type { Query } from "./in-schema.ts";
+import type { PostgresRow } from "./open-connection.ts";
 import { Heard } from "./ownership.ts";
 
 export interface RequestsOptions {
@@ -15,8 +16,8 @@ export interface RequestsOptions {
   /** The number of this process; 0 for a visitor, which nobody asks. */
   readonly number: number;
   readonly clock: Clock;
-  /** Answers a request of another process; undefined where nobody waits for an answer. Never rejects. */
-  readonly answer: ((body: string) => Promise<string | undefined>) | undefined;
+  /** Answers a request of another process, for which that waits so long; undefined where nobody waits for an answer. Never rejects. */
+  readonly answer: ((body: string, leftMs: number) => Promise<string | undefined>) | undefined;
 }
 
 const LOOK_MS = SECOND;
@@ -151,17 +152,18 @@ export class Requests {
         [number],
       );
       for (const row of rows.toSorted((a, b) => Number(a["number"]) - Number(b["number"])))
-        if (asked.ageMs < Number(row["left_ms"])) void this.#answer(Number(row["number"]), String(row["body"]));
+        if (asked.ageMs < Number(row["left_ms"])) void this.#answer(row, Number(row["left_ms"]) - asked.ageMs);
       if (rows.length === TAKEN_AT_ONCE) await this.#receive();
     } catch {
       // The next look tries again.
     }
   }
 
-  async #answer(number: number, body: string): Promise<void> {
+  async #answer(row: PostgresRow, leftMs: number): Promise<void> {
     const { answer: answerTo, query, channel } = this.#options;
+    const number = Number(row["number"]);
     try {
-      const answer = await answerTo?.(body);
+      const answer = await answerTo?.(String(row["body"]), leftMs);
       if (answer === undefined) return void (await query("DELETE FROM @.request WHERE number = $1", [number]));
       await query(
         `WITH said AS (UPDATE @.request SET answer = $2 WHERE number = $1::bigint) SELECT pg_notify($3, 'answer ' || $1::bigint::text)`,
