@@ -154,6 +154,7 @@ describe("quota rows", () => {
     tables.admit({ now: T0 });
     tables.quota.register(heir, TIER_LIMITS.free, ONE_LANE);
     tables.quota.inherit(KEY, heir, T0);
+    tables.quota.inherit(asKeyId("of another shard"), heir, T0);
     expect(quotaUse(reopened(tables).quota.load(heir), T0).hour.used).toBe(41);
   });
 

@@ -180,11 +180,12 @@ export class QuotaTable {
   }
 
   /**
-   * What a key has used until now counts from now on for the one that replaces it too; both must be registered. It is read there and not copied,
-   * so that a key that comes back, or that others keep, counts each request once.
+   * What a key has used until now counts from now on for the one that replaces it too, which must be registered. It is read there and not
+   * copied, so that a key that comes back, or that others keep, counts each request once.
    */
   inherit(from: KeyId, to: KeyId, now: number): void {
     if (from === to) return;
+    if (this.#sql.key.get(from) === undefined) return; // its rows are in another shard
     const at = now - this.#clock.lagMs;
     const open = [...this.#open.all()].filter(({ key }) => key === from);
     const until = Math.max(at, ...open.map((one) => this.#latest(one)));
