@@ -45,7 +45,7 @@ export interface GatewayOptions extends AdmissionSources {
   readonly connect: (profile: Profile) => Client;
   readonly store: Store;
   readonly pacer: Pacer;
-  /** Those of all gateways that share sockets. Default: of this one alone. */
+  /** Places of all gateways that share sockets. Default: of this one alone. */
   readonly places?: Semaphore | undefined;
   readonly keys: KeyWatch;
   readonly clock: Clock;

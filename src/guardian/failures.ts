@@ -1,6 +1,7 @@
 /** Failing handlers for display: grouped, with the place, the next try and the remedy. */
 import { foreignCode } from "../core/error-codes.ts";
 import { defined } from "../core/defined.ts";
+import { Misconfigured } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
 import type { Failure } from "../store/failure.ts";
 import type { EventRow, FailureGroup } from "../store/history.ts";
@@ -89,6 +90,11 @@ export function reasonOfFailing({ what, message, count, tries, nextAt, failedAt,
     file,
     line,
   });
+}
+
+/** The error of an order about an event that waits for a person at several specialists. */
+export function severalParked(id: string, handles: readonly string[]): Misconfigured {
+  return new Misconfigured("several_parked", `${id} failed for ${handles.join(" and ")}`, { hint: "say whose with --as <handle>" });
 }
 
 /** One event: the state of its handling, the reason of a failure, and its content. `named` is the argument of `retry`. */

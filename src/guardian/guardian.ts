@@ -1,7 +1,7 @@
 /** The Guardian's interface: queries and orders of a person, over a running runtime or over its store alone. */
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
-import { Misconfigured, Refused } from "../core/errors.ts";
+import { Refused } from "../core/errors.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import { isDecidable, type Intent, type IntentChange, type TargetOf } from "../outbox/intent.ts";
@@ -18,6 +18,7 @@ import { readInbox, type InboxEntry, type InboxQuery } from "./inbox-entries.ts"
 import { readLog, type LogEntry, type LogQuery } from "./log-entries.ts";
 import { readEvents, type EventsQuery, type TimelineEvent } from "./timeline-events.ts";
 import { words, type Words } from "./proposals.ts";
+import { severalParked } from "./failures.ts";
 import type { Live } from "./live-runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
@@ -252,9 +253,10 @@ async function retryEvent(context: GuardianContext, id: string, handle: string |
   if (event === undefined)
     throw new Refused("nothing_parked", `nothing called "${id}" is parked or failed`, { hint: "retinue status lists what is" });
   if (second !== undefined)
-    throw new Misconfigured("several_parked", `${id} failed for ${parked.map(({ specialist }) => specialist).join(" and ")}`, {
-      hint: "say whose with --as <handle>",
-    });
+    throw severalParked(
+      id,
+      parked.map(({ specialist }) => specialist),
+    );
   await store.unparkEvent(event.specialist, id, clock.now());
   wakeAll(context);
   return { message: `${event.kind} of ${event.specialist} is handled again` };

@@ -1,5 +1,6 @@
 /** Several answers to `retinue why`, each about the rows of one store, as one. */
 import type { Explanation } from "./explanation.ts";
+import { once } from "./join-statuses.ts";
 
 /** An answer about one of the first counts before those about the others. */
 const ORDER = ["intent", "event", "specialist", "operation", "object", "watch"] as const satisfies readonly Explanation["about"][];
@@ -11,8 +12,8 @@ export function isWhole({ about, process }: Explanation): boolean {
 
 /** Undefined if there is none. */
 export function joinExplanations(all: readonly Explanation[]): Explanation | undefined {
-  const [first, ...rest] = all.toSorted((a, b) => ORDER.indexOf(a.about) - ORDER.indexOf(b.about));
-  const alike = [first, ...rest].filter((one): one is Explanation => one?.about === first?.about);
+  const [first] = all.toSorted((a, b) => ORDER.indexOf(a.about) - ORDER.indexOf(b.about));
+  const alike = all.filter(({ about }) => about === first?.about);
   if (first === undefined || alike.length === 1) return first;
   switch (first.about) {
     case "event":
@@ -21,7 +22,8 @@ export function joinExplanations(all: readonly Explanation[]): Explanation | und
       return joinOperations(alike);
     case "object":
     case "watch": {
-      const found = once(alike.flatMap((one) => one.found ?? []));
+      const named = alike.flatMap((one) => one.found ?? []);
+      const found = once(named, (one) => `${one.about} ${one.handle} ${one.id}`);
       return found.length === 0 ? first : { ...first, found };
     }
     case "intent":
@@ -52,12 +54,14 @@ const STATES = ["stopped", "changed", "open"];
 
 /** Breakers of everyone are in each store that has met the failure. */
 function joinOperations(all: readonly Explanation[]): Explanation | undefined {
-  const [first, ...rest] = all.toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
-  if (first === undefined) return undefined;
-  const reasons = new Map([first, ...rest].flatMap((one) => one.reasons.map((reason) => [`${reason.rule}\n${reason.message}`, reason])));
-  return { ...first, since: Math.min(...all.map(({ since }) => since)), reasons: [...reasons.values()] };
-}
-
-function once(found: readonly Explanation[]): readonly Explanation[] {
-  return [...new Map(found.map((one) => [`${one.about} ${one.handle} ${one.id}`, one])).values()];
+  const worstFirst = all.toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
+  const [first] = worstFirst;
+  const reasons = worstFirst.flatMap((one) => one.reasons);
+  return (
+    first && {
+      ...first,
+      since: Math.min(...all.map(({ since }) => since)),
+      reasons: once(reasons, ({ rule, message }) => `${rule}\n${message}`),
+    }
+  );
 }

@@ -9,6 +9,7 @@ import type { Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
 import type { HaltResult } from "./halt-and-pause.ts";
 import type { Explanation } from "./explanation.ts";
+import { severalParked } from "./failures.ts";
 import { failedAt, isWhole, joinExplanations } from "./join-explanations.ts";
 import { joinDeliveries, joinEvents, joinLog, joinOrders } from "./join-pages.ts";
 import { joinStatuses } from "./join-statuses.ts";
@@ -116,8 +117,14 @@ export const NOTHING_TO_END = / was not (halted|paused|frozen)/;
 
 /** Orders to all of them. */
 function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
-  const each = <Query, Result extends OrderResult>(give: (guardian: Guardian, query: Query) => Promise<Result>) =>
-    over(give, async (all, query) => firstOf(await fromEach(all, (guardian) => give(guardian, query))));
+  const each = <Query, Result extends OrderResult>(
+    give: (guardian: Guardian, query: Query) => Promise<Result>,
+    check?: (all: Parts, query: Query) => Promise<void>,
+  ) =>
+    over(give, async (all, query) => {
+      await check?.(all, query);
+      return firstOf(await fromEach(all, (guardian) => give(guardian, query)));
+    });
   /** A stop of one specialist may be in force in several, or in one alone. */
   const ended = <Query>(give: (guardian: Guardian, query: Query) => Promise<OrderResult>) =>
     over(give, async (all, query) => {
@@ -126,13 +133,7 @@ function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
     });
   return {
     // A name may be that of an operation, whose breaker is open in several.
-    retry: over(
-      (guardian, query) => guardian.retry(query),
-      async (all, query) => {
-        if (query.handle === undefined) await refuseSeveral(all, query.id);
-        return firstOf(await fromEach(all, (guardian) => guardian.retry(query)));
-      },
-    ),
+    retry: each((guardian, query) => guardian.retry(query), refuseSeveral),
     pause: each((guardian, query) => guardian.pause(query)),
     resume: ended((guardian, query) => guardian.resume(query)),
     lift: ended((guardian, query) => guardian.lift(query)),
@@ -174,13 +175,11 @@ function explainAll(parts: Parts, query: { readonly id: string }): Promise<Expla
 }
 
 /** Throws `Misconfigured` (`several_parked`) if an event waits for a person at specialists of several stores. */
-async function refuseSeveral(parts: Parts, id: string): Promise<void> {
+async function refuseSeveral(parts: Parts, { id, handle }: Parameters<Guardian["retry"]>[0]): Promise<void> {
+  if (handle !== undefined) return;
   const asked = await Promise.allSettled(parts.map(({ guardian }) => guardian.why({ id })));
   const handles = asked.flatMap((one) => (one.status === "fulfilled" ? failedAt(one.value) : []));
-  if (handles.length < 2) return;
-  throw new Misconfigured("several_parked", `${id} failed for ${handles.toSorted().join(" and ")}`, {
-    hint: "say whose with --as <handle>",
-  });
+  if (handles.length > 1) throw severalParked(id, handles.toSorted());
 }
 
 /** One after the other, so that no order is given twice. */

@@ -86,13 +86,13 @@ function sum(all: readonly Snapshot[], of: (one: Snapshot) => number): number {
   return all.reduce((total, one) => total + of(one), 0);
 }
 
-/** Those that were asked for first. */
+/** The approvals that were asked for first. */
 function longest(approvals: Snapshot["approvals"]): Snapshot["approvals"] {
   return withinLength(approvals.toSorted((a, b) => a.since - b.since).slice(0, MAX_SHOWN));
 }
 
-/** The first of those with one name. */
-function once<Entry>(entries: readonly Entry[], nameOf: (entry: Entry) => string): readonly Entry[] {
+/** Entries without those whose name an earlier one has. */
+export function once<Entry>(entries: readonly Entry[], nameOf: (entry: Entry) => string): readonly Entry[] {
   const known = new Map<string, Entry>();
   for (const entry of entries) if (!known.has(nameOf(entry))) known.set(nameOf(entry), entry);
   return [...known.values()];

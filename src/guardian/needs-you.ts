@@ -75,6 +75,7 @@ interface Found {
 
 /** Matters listed of one kind. */
 const MAX_OF_KIND = 100;
+
 /** The kinds, most urgent first. */
 const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
   store_lost: ({ storeLost, at }) =>

@@ -57,8 +57,7 @@ export class FleetLog {
     for (const [number, { name }] of now) if (before?.has(number) === false) this.#log.info(`${name} has joined: ${count}`);
     for (const [number, { name, draining }] of before ?? []) {
       if (now.has(number)) continue;
-      if (draining) this.#log.info(`${name} has left: ${count}`);
-      else this.#log.info(`${name} is gone, and was not seen to drain: ${count}`);
+      this.#log.info(`${name} ${draining ? "has left" : "is gone, and was not seen to drain"}: ${count}`);
     }
   }
 

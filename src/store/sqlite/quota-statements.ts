@@ -27,6 +27,7 @@ export function laneOf(value: unknown): Lane {
   return LANES.find((name) => name === value) ?? "explore";
 }
 
+/** The shares of lanes in a stored row, JSON; the default of each lane that it leaves out. */
 export function floorsOf(text: string): LaneFloors {
   const given = parseJson(text);
   const floor = (lane: Lane): number => (isObject(given) ? numberIn(given, lane) : undefined) ?? DEFAULT_FLOORS[lane];

@@ -180,7 +180,7 @@ export class QuotaTable {
   }
 
   /**
-   * What a key has used until now counts from now on for the one that replaces it too, which must be registered. It is read there and not
+   * The usage of a key until now counts from now on for the one that replaces it too, which must be registered. It is read there and not
    * copied, so that a key that comes back, or that others keep, counts each request once.
    */
   inherit(from: KeyId, to: KeyId, now: number): void {
