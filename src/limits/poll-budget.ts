@@ -8,6 +8,8 @@ import { observe, type QuotaState } from "./quota.ts";
 
 /** Shortest interval, however much quota there is. */
 export const MIN_INTERVAL_MS = 5 * SECOND;
+/** Shortest time between polls of one list by all keys that share it, in one process. */
+export const MIN_SHARED_MS = SECOND;
 /** Longest interval, jitter included: a list that is not read for a day loses events. */
 export const MAX_INTERVAL_MS = 12 * 60 * MINUTE;
 /** Poll interval while webhooks work: polls then only check for missed events. */

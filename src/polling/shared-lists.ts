@@ -3,7 +3,7 @@ import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
 import { SECOND } from "../core/units.ts";
-import { spreadPause } from "../limits/poll-budget.ts";
+import { MIN_SHARED_MS, RECONCILE_MS, spreadPause } from "../limits/poll-budget.ts";
 import { withSeen } from "./list-cursor.ts";
 import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./poll-sharing.ts";
 
@@ -223,21 +223,24 @@ function noteLeft(left: Map<string, number>, id: string, at: number): void {
   for (const [oldest] of left) if (left.size > MAX_LEFT) left.delete(oldest);
 }
 
-/** Plans the next poll of a key. Returns its time. */
+/** Plans the next poll of a key: the more keys share a list, the more rarely each reads it. Returns its time. */
 function plan(
   known: SharedList,
   { key, pause, now, random }: { readonly key: KeyId; readonly pause: PollPause; readonly now: number; readonly random: Random },
 ): number {
   const { planned, sharing } = known;
-  const { everyMs, aloneMs } = pause;
   planned.delete(key);
   if (planned.size <= MAX_PLACED || now >= known.sweptAt + SWEEP_MS || now < known.sweptAt) {
     for (const [other, { at, everyMs: theirs }] of planned) if (at + theirs < now) planned.delete(other);
     known.sweptAt = now;
   }
-  const among = (): number =>
-    planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...planned.values()]);
-  const at = isShared(sharing) ? among() : now + aloneMs;
+  if (!isShared(sharing)) {
+    const at = now + pause.aloneMs;
+    planned.set(key, { at, everyMs: pause.everyMs });
+    return at;
+  }
+  const everyMs = Math.max(pause.everyMs, Math.min(RECONCILE_MS, (planned.size + 1) * MIN_SHARED_MS));
+  const at = planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...planned.values()]);
   planned.set(key, { at, everyMs });
   return at;
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Job } from "../../src/contract/records.ts";
 import type { KeyId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { HOUR } from "../../src/core/units.ts";
+import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { ANSWERED_MS, createSharedLists } from "../../src/polling/shared-lists.ts";
 
 const [mine, others] = ["mine" as KeyId, "another's" as KeyId];
@@ -23,6 +23,25 @@ test("a list that hundreds look at together is looked at by each within twelve h
     shared.nextLook(LIST, `key ${i}` as KeyId, { everyMs: 12 * HOUR, aloneMs: 12 * HOUR }, 2_000),
   );
   expect(Math.max(...looks)).toBeLessThanOrEqual(2_000 + 12 * HOUR);
+});
+
+test.each([
+  ["two keys that may read it each five seconds do so", 2, 24],
+  ["two thousand keys read it once a second together", 2_000, 60],
+])("a shared list: %s", (_, keys, polls) => {
+  const shared = createSharedLists(seededRandom(1));
+  const due = new Map(Array.from({ length: keys }, (_unused, i) => [`key ${i}` as KeyId, i % 5_000]));
+  let count = 0;
+  const from = 2 * HOUR;
+  for (let now = 0; now < from + MINUTE; now += SECOND)
+    for (const [key, at] of due) {
+      if (at > now) continue;
+      shared.looked(LIST, key, three, now);
+      due.set(key, shared.nextLook(LIST, key, { everyMs: 5 * SECOND, aloneMs: 5 * SECOND }, now));
+      if (now >= from) count++;
+    }
+  expect(count / polls).toBeGreaterThan(0.7);
+  expect(count / polls).toBeLessThan(1.4);
 });
 
 describe("a job on a list", () => {
