@@ -1,9 +1,10 @@
 /** The parts of a fleet's process: its stores with their runtimes, and all that it is made of. */
 import type { PostgresAddress } from "../config/postgres-address.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Handle } from "../core/ids.ts";
+import type { Secret } from "../core/secret.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { MembershipOptions } from "../store/postgres/membership.ts";
+import type { KeyGroup } from "../store/postgres/placements.ts";
 import type { HeldStore } from "../store/postgres/postgres-store.ts";
 import type { ServerTime } from "../store/postgres/server-time.ts";
 import type { Working } from "./giving.ts";
@@ -33,8 +34,8 @@ export interface FleetOptions {
   readonly perRuntime: Partial<RuntimeOptions>;
   /** By handle, so that processes with the same definitions are seen to have the same. */
   readonly specialists: () => readonly Specialist[];
-  /** Specialists that share a key: each group belongs to one process. */
-  readonly sharers: () => readonly (readonly Handle[])[];
+  /** Specialists by their keys, with fingerprints by this salt: each group belongs to one process. */
+  readonly keyGroups: (salt: Secret) => readonly KeyGroup[];
   /** Answers a request of another process. */
   readonly answer: (body: string, leftMs: number) => Promise<string | undefined>;
   /** Called each time before the process joins. Throws if it must not. */

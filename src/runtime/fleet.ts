@@ -68,12 +68,12 @@ export class Fleet {
 
   constructor(options: FleetOptions) {
     this.#with = options;
-    const { wall, address, sharers } = options;
+    const { wall, address, keyGroups } = options;
     const { clock, log } = options.options;
     this.#log = new FleetLog(log, clock);
     this.#settling = new Settling(clock);
     this.#first = new FirstProcess(wall, sessionTimes(address.sessionTimeoutMs).currentMs);
-    this.sharedKeys = new SharedKeys({ sharers, log, now: () => clock.now() });
+    this.sharedKeys = new SharedKeys({ keyGroups, log, now: () => clock.now() });
     this.#losses = new QuickLosses(clock);
     this.#differing = new Differing(clock);
     this.#giving = new Giving(clock, (given) => this.#give(given));

@@ -31,7 +31,7 @@ import type { DefinitionsChanged } from "./reload.ts";
 import { learnSecrets, lifeOf, openCommon, receiverOf, type LaunchOptions, type LaunchPlan, type Life } from "./launch.ts";
 import { DEFAULT_HANDLERS, type Runtime } from "./runtime.ts";
 import type { SeenRuntime } from "./seen-runtime.ts";
-import { sharersAmong } from "./shared-keys.ts";
+import { groupByKey } from "./shared-keys.ts";
 
 export interface LaunchedFleet extends LaunchPlan, Life {
   readonly fleet: Fleet;
@@ -71,7 +71,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     address,
     common,
     specialists: () => [...specialists.values()].toSorted((a, b) => (a.handle < b.handle ? -1 : 1)),
-    sharers: () => sharersAmong([...specialists.keys()], config, options),
+    keyGroups: (salt) => groupByKey([...specialists.keys()], config, { scrubber: options.scrubber, salt }),
     perRuntime: {
       handlerQueue: new PQueue({ concurrency: DEFAULT_HANDLERS }),
       sharedLists,

@@ -1,4 +1,4 @@
-/** Specialists of a process that share a key: together in one shard, or not at work, because their key's quota would be counted twice. */
+/** Specialists of a process by their keys: those of one key are together in one shard, or not at work, because its quota would be counted twice. */
 import type { Config } from "../config/config.ts";
 import { keyVariablesNow } from "../config/key-sources.ts";
 import type { Handle } from "../core/ids.ts";
@@ -9,16 +9,18 @@ import type { KeyTrouble } from "../gateway/member.ts";
 import { remedyFor } from "../limits/wait-rules.ts";
 import type { HeldStore } from "../store/postgres/postgres-store.ts";
 import type { Membership } from "../store/postgres/membership.ts";
-import { keysOf, SALT_LENGTH, type LaunchOptions } from "./launch.ts";
+import type { KeyGroup } from "../store/postgres/placements.ts";
+import type { FleetOptions } from "./fleet-options.ts";
+import { keysOf, type LaunchOptions } from "./launch.ts";
 
-/** Groups of specialists with one key. A key that cannot be read now is no member of any: its specialist waits for it. */
-export function sharersAmong(
+/** Specialists by their keys. One whose key cannot be read now is in no group: it waits for its key. */
+export function groupByKey(
   handles: readonly Handle[],
   config: Config,
-  { scrubber, random }: Pick<LaunchOptions, "scrubber" | "random">,
-): readonly (readonly Handle[])[] {
+  { scrubber, salt }: Pick<LaunchOptions, "scrubber"> & { readonly salt: Secret },
+): readonly KeyGroup[] {
   const now = { ...config, environment: keyVariablesNow(config.environment) };
-  const keys = keysOf(now, new Secret(random.word(SALT_LENGTH)), scrubber);
+  const keys = keysOf(now, salt, scrubber);
   const groups = Map.groupBy(handles, (handle) => {
     try {
       return keys.current(handle).fingerprint;
@@ -26,7 +28,7 @@ export function sharersAmong(
       return undefined; // the runtime says why, and looks again
     }
   });
-  return [...groups].flatMap(([key, group]) => (key === undefined || group.length < 2 ? [] : [group]));
+  return [...groups].flatMap(([key, members]) => (key === undefined ? [] : [{ key, members }]));
 }
 
 /** Shards of this process with those that work there. */
@@ -34,12 +36,13 @@ export interface Worked extends Pick<HeldStore, "has" | "place"> {
   readonly runtime: { member(handle: string): unknown };
 }
 
+type Placing = Pick<Membership, "place" | "salt">;
+
 /** Specialists that a message names. */
 const NAMED = 3;
 
 export interface SharedKeysOptions {
-  /** Specialists that share a key, by groups. */
-  readonly sharers: () => readonly (readonly Handle[])[];
+  readonly keyGroups: FleetOptions["keyGroups"];
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -87,7 +90,7 @@ export class SharedKeys {
    * Puts those that share a key now into one shard, for stores that are open too. Returns specialists that may run again. Nothing is asked if
    * the groups are those of the last call.
    */
-  async place(membership: Pick<Membership, "place">, open: readonly Pick<HeldStore, "place">[]): Promise<readonly Handle[]> {
+  async place(membership: Placing, open: readonly Pick<HeldStore, "place">[]): Promise<readonly Handle[]> {
     this.#isDue = false;
     this.#lookedAt = this.#options.now();
     try {
@@ -98,8 +101,8 @@ export class SharedKeys {
     }
   }
 
-  async #place(membership: Pick<Membership, "place">, open: readonly Pick<HeldStore, "place">[]): Promise<readonly Handle[]> {
-    const groups = this.#options.sharers();
+  async #place(membership: Placing, open: readonly Pick<HeldStore, "place">[]): Promise<readonly Handle[]> {
+    const groups = this.#options.keyGroups(new Secret(membership.salt));
     const placing = JSON.stringify(groups);
     if (placing === this.#placed && membership === this.#by) return [];
     const { apart, shards } = await membership.place(groups);
@@ -113,9 +116,9 @@ export class SharedKeys {
   }
 
   /** Told again only if it shares its key with others than before. */
-  #keepOut(handle: Handle, groups: readonly (readonly Handle[])[], apart: readonly Handle[]): KeyTrouble {
+  #keepOut(handle: Handle, groups: readonly KeyGroup[], apart: readonly Handle[]): KeyTrouble {
     const { log, now } = this.#options;
-    const others = groups.find((group) => group.includes(handle))?.filter((one) => !apart.includes(one)) ?? [];
+    const others = groups.find(({ members }) => members.includes(handle))?.members.filter((one) => !apart.includes(one)) ?? [];
     const named = [...others.slice(0, NAMED), ...(others.length > NAMED ? [`${others.length - NAMED} more`] : [])];
     const whom = named.length === 0 ? "a specialist" : named.join(", ");
     const message = `it shares its key with ${whom} in another shard, so it does not run`;

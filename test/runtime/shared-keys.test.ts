@@ -2,33 +2,38 @@
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import type { Environment } from "../../src/config/environment.ts";
-import { asHandle, type Handle } from "../../src/core/ids.ts";
+import { asHandle, asKeyId, type Handle } from "../../src/core/ids.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Scrubber } from "../../src/core/scrubber.ts";
-import { SharedKeys, sharersAmong } from "../../src/runtime/shared-keys.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { SharedKeys, groupByKey } from "../../src/runtime/shared-keys.ts";
 import type { Transport } from "../../src/client/transport.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
+import type { KeyGroup } from "../../src/store/postgres/placements.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { virtualRuntime } from "../harness/harness.ts";
 import { project } from "../harness/project.ts";
 
 const [scout, quill, hand] = ["scout", "quill", "hand"].map((handle) => asHandle(handle)) as [Handle, Handle, Handle];
 
+const sharing = (...members: readonly Handle[]): readonly KeyGroup[] => [{ key: asKeyId("shared"), members }];
+
 function lab() {
-  const state: { groups: readonly (readonly Handle[])[]; apart: readonly Handle[]; asked: number } = { groups: [], apart: [], asked: 0 };
+  const state: { groups: readonly KeyGroup[]; apart: readonly Handle[]; asked: number } = { groups: [], apart: [], asked: 0 };
   const lines: LogLine[] = [];
   const keys = new SharedKeys({
-    sharers: () => state.groups,
+    keyGroups: () => state.groups,
     now: () => 5,
     log: createLogger({ level: "debug", now: () => 0, sink: (line) => lines.push(line) }),
   });
   const membership = {
-    async place(groups: readonly (readonly Handle[])[]) {
+    salt: "salt",
+    async place(groups: readonly KeyGroup[]) {
       state.asked++;
-      return { apart: state.apart, shards: new Map(groups.flat().map((handle) => [handle, 7])) };
+      return { apart: state.apart, shards: new Map(groups.flatMap(({ members }) => members.map((handle) => [handle, 7]))) };
     },
   };
   const placed = new Map<Handle, number>();
@@ -38,7 +43,7 @@ function lab() {
 
 test("stores that are open know where a specialist belongs from now on, and so does one that is opened later", async () => {
   const { state, keys, membership, store, placed } = lab();
-  state.groups = [[scout, quill]];
+  state.groups = sharing(scout, quill);
   expect(await keys.place(membership, [store])).toEqual([]);
   expect([...placed]).toEqual([
     [scout, 7],
@@ -56,11 +61,11 @@ test("stores that are open know where a specialist belongs from now on, and so d
 test("one that has rows in another shard must not run, is told once, and runs again with a key of its own", async () => {
   const { state, lines, keys, membership, store } = lab();
   const part = { ...store, has: (handle: Handle) => handle !== hand, runtime: { member: (handle: string) => handle } };
-  Object.assign(state, { groups: [[scout, quill]], apart: [quill] });
+  Object.assign(state, { groups: sharing(scout, quill), apart: [quill] });
   await keys.place(membership, [store]);
   expect([keys.mayRun(scout), keys.mayRun(quill), keys.isMixed(part)]).toEqual([true, false, true]);
   expect(keys.isMixed({ ...part, runtime: { member: () => undefined } })).toBe(false);
-  state.groups = [[scout, quill, hand]];
+  state.groups = sharing(scout, quill, hand);
   await keys.place(membership, [store]);
   await keys.place(membership, [store]);
   expect(lines).toHaveLength(2); // with whom it shares the key has changed
@@ -74,8 +79,8 @@ test("one that has rows in another shard must not run, is told once, and runs ag
 
 test("a placement that failed is due again", async () => {
   const { state, keys, membership, store } = lab();
-  state.groups = [[scout, quill]];
-  const failing = { place: () => Promise.reject(new Error("the server is away")) };
+  state.groups = sharing(scout, quill);
+  const failing = { salt: "salt", place: () => Promise.reject(new Error("the server is away")) };
   await expect(keys.place(failing, [store])).rejects.toThrow("the server is away");
   expect(keys.isDue).toBe(true);
   await keys.place(membership, [store]);
@@ -102,8 +107,9 @@ test("the keys of many are found by one reading of .env, beside those in files",
     describe: counted(environment.describe),
     entries: counted(environment.entries),
   };
-  const groups = sharersAmong(handles, { ...config, environment: counting }, { scrubber: new Scrubber(), random: seededRandom(1) });
-  expect([groups, reads]).toEqual([[["s0", "s7", "s27"]], 1]);
+  const groups = groupByKey(handles, { ...config, environment: counting }, { scrubber: new Scrubber(), salt: new Secret("salt") });
+  expect(groups.filter(({ members }) => members.length > 1)).toMatchObject([{ members: ["s0", "s7", "s27"] }]);
+  expect([groups.length, reads]).toEqual([38, 1]);
 });
 
 test("a running specialist that is kept out sends nothing more from that moment, and goes on once it is not", async () => {
@@ -139,7 +145,7 @@ test("a running specialist that is kept out sends nothing more from that moment,
   runtime.announcer.on("parked", ({ handle, code }) => void parked.push(`${handle} ${code}`));
   await clock.run(runtime.start());
   await clock.runUntil(() => requests.length > 1, HOUR);
-  Object.assign(state, { groups: [[scout, quill]], apart: [quill] });
+  Object.assign(state, { groups: sharing(scout, quill), apart: [quill] });
   await keys.place(membership, [open]);
   const then = requests.length;
   await clock.advance(HOUR);

@@ -17,6 +17,12 @@ export class KnownStore {
     return this.#salt !== undefined;
   }
 
+  /** Throws before it has joined. */
+  get salt(): string {
+    if (typeof this.#salt !== "string") throw new Error("the store is not known yet");
+    return this.#salt;
+  }
+
   /** Remembers the first store. Throws `Misconfigured` (`store_missing`) for another one. */
   recognise(salt: unknown, address: PostgresAddress): void {
     this.#salt ??= salt;

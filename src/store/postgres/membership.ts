@@ -16,7 +16,7 @@ import { MemberSession } from "./member-session.ts";
 import { readNetworkState, saveNetworkState } from "./fleet-state.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
 import { movingWrites } from "./open-writes.ts";
-import { handlesOf, placedShard, placeTogether, type Placed } from "./placements.ts";
+import { handlesOf, placedShard, placeTogether, type KeyGroup, type Placed } from "./placements.ts";
 import { bePresent, newProcessNumber, PRESENCE_SETTINGS } from "./presence.ts";
 import { openWriter, ReadyWriter } from "./ready-writer.ts";
 import { Requests } from "./requests.ts";
@@ -168,8 +168,13 @@ export class Membership {
     return undefinedSpecialists(this.#query, processes, most);
   }
 
-  /** Puts specialists that share a key into one shard. */
-  place(groups: readonly (readonly Handle[])[]): Promise<Placed> {
+  /** For fingerprints of keys, as stores of this server have them. */
+  get salt(): string {
+    return this.#known.salt;
+  }
+
+  /** Puts specialists that share a key into one shard, and those without rows where their key was used. */
+  place(groups: readonly KeyGroup[]): Promise<Placed> {
     return placeTogether(this.#session, this.#schema, groups);
   }
 

@@ -1,35 +1,46 @@
-/** The shards of specialists: those that share a key are put into one, with the key's quota; and the specialists that each process has. */
-import type { Handle } from "../../core/ids.ts";
+/** The shards of specialists: those that have a key are put into one, with the key's quota; and the specialists that each process has. */
+import type { Handle, KeyId } from "../../core/ids.ts";
 import { inSchema, type Query } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
+import { SPAN } from "../sqlite/pending-cells.ts";
 import { hashedShard } from "./shard-map.ts";
+
+/** Specialists with one key. */
+export interface KeyGroup {
+  readonly key: KeyId;
+  readonly members: readonly Handle[];
+}
 
 export interface Placed {
   /** Specialists that have rows in another shard than the first of their group: they must not run. */
   readonly apart: readonly Handle[];
-  /** The shards of the groups' members. */
+  /** The shards of the groups' members, of those that were placed. */
   readonly shards: ReadonlyMap<Handle, number>;
 }
 
 /**
- * Puts each group into one shard: that of a member that has rows or a place, else the first member's own. Groups of processes that know
- * different members come one after the other, so that the later one follows the earlier.
+ * Puts each group into one shard: that of a member that has rows or a place, else the first member's own. One without rows goes where its
+ * key was used last, perhaps by a specialist that has it no longer. Groups of processes that know different members come one after the other,
+ * so that the later one follows the earlier.
  */
 export async function placeTogether(
   connection: Pick<PostgresConnection, "query">,
   schema: string,
-  groups: readonly (readonly Handle[])[],
+  groups: readonly KeyGroup[],
 ): Promise<Placed> {
   if (groups.length === 0) return { apart: [], shards: new Map() };
   const send = inSchema(connection, schema);
   // Sent together: no other statement of the session comes between.
   const begun = [send("BEGIN"), send("SELECT pg_advisory_xact_lock(hashtextextended('retinue placing ' || $1, 0))", [schema])];
-  const placing = groups.map((group) => {
-    const sorted = group.toSorted();
-    return send(PLACE, [sorted, sorted.map((handle) => hashedShard(handle))]);
+  const all = groups.flatMap(({ key, members }) => members.map((handle) => ({ key, handle })));
+  const handles = all.map(({ handle }) => handle);
+  const following = send(FOLLOW_KEY, [handles, all.map(({ key }) => key), handles.map((handle) => hashedShard(handle))]);
+  const placing = groups.flatMap(({ members }) => {
+    const sorted = members.toSorted();
+    return sorted.length < 2 ? [] : [send(PLACE, [sorted, sorted.map((handle) => hashedShard(handle))])];
   });
-  const placed = send("SELECT specialist, shard FROM @.placement WHERE specialist = ANY($1::text[])", [groups.flat()]);
-  const [found, shards] = await Promise.all([Promise.all(placing), placed, ...begun, send("COMMIT")]);
+  const placed = send("SELECT specialist, shard FROM @.placement WHERE specialist = ANY($1::text[])", [handles]);
+  const [found, shards] = await Promise.all([Promise.all(placing), placed, following, ...begun, send("COMMIT")]);
   return {
     apart: found.flat().map(({ handle }) => String(handle) as Handle),
     shards: new Map(shards.map(({ specialist, shard }) => [String(specialist) as Handle, Number(shard)])),
@@ -70,6 +81,15 @@ export async function handlesOf(
   }
   return found;
 }
+
+/** One statement for all: where a key has rows in several shards, those of its last use count. */
+const FOLLOW_KEY = `INSERT INTO @.placement (specialist, shard)
+    SELECT DISTINCT ON (g.handle) g.handle, q.shard FROM unnest($1::text[], $2::text[], $3::int[]) AS g(handle, key, hashed)
+    JOIN @.quota_key q ON q.key_id = g.key LEFT JOIN @.placement p ON p.specialist = g.handle
+    WHERE NOT EXISTS (SELECT FROM @.specialist s WHERE s.handle = g.handle)
+      AND NOT EXISTS (SELECT FROM @.event e WHERE e.shard = coalesce(p.shard, g.hashed) AND e.specialist = g.handle)
+    ORDER BY g.handle, (SELECT max(c.cell) FROM @.quota_cell c WHERE c.shard = q.shard AND c.key_id = q.key_id AND c.span = ${SPAN.day}) DESC NULLS LAST
+    ON CONFLICT (specialist) DO UPDATE SET shard = excluded.shard`;
 
 /**
  * One statement for a group: rows that are there decide, then places, then the hash of the first. One that never had a key may have events,

@@ -7,6 +7,7 @@ import { seededRandom } from "../../../src/core/random.ts";
 import { DEFAULT_FLOORS } from "../../../src/limits/lanes.ts";
 import { INTENTS_OF_RUN } from "../../../src/live/facts.ts";
 import { Membership, type MembershipOptions } from "../../../src/store/postgres/membership.ts";
+import { SPAN } from "../../../src/store/sqlite/pending-cells.ts";
 import { openConnection } from "../../../src/store/postgres/open-connection.ts";
 import { openShards } from "../../../src/store/postgres/postgres-store.ts";
 import { hashedShard } from "../../../src/store/postgres/shard-map.ts";
@@ -222,6 +223,8 @@ test("an action in doubt is named among the writes under way, also after a fold,
   ]);
 });
 
+const sharing = (...members: readonly Handle[]) => [{ key: asKeyId("one"), members }];
+
 /** Registers a specialist with rows in its shard. */
 async function known(here: Awaited<ReturnType<typeof lab>>, process: Membership, handle: Handle): Promise<void> {
   const held = await here.take(process, [hashedShard(handle)]);
@@ -276,7 +279,7 @@ test("a group of a process that knows other sharers of a key follows one that is
   await other.query({ text: "BEGIN" });
   await other.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended('retinue placing retinue', 0))" });
   await other.query({ text: `INSERT INTO retinue.placement (specialist, shard) VALUES ('scout', ${hashedShard(scout)})` });
-  const placed = one.place([[quill, scout]]);
+  const placed = one.place(sharing(quill, scout));
   const waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'retinue notices'";
   await expect.poll(() => here.run(`${waiting} AND datname = current_database()`)).toHaveLength(1);
   await other.query({ text: "COMMIT" });
@@ -289,7 +292,7 @@ test("specialists that share a key are put into one shard, unless both have rows
   const process = await here.join(["a"]);
   const [scout, quill, hand] = ["scout", "quill", "hand"].map((handle) => asHandle(handle)) as [Handle, Handle, Handle];
   await known(here, process, scout);
-  expect(await process.place([[quill, scout]])).toEqual({
+  expect(await process.place(sharing(quill, scout))).toEqual({
     apart: [],
     shards: new Map([
       [quill, hashedShard(scout)],
@@ -301,7 +304,7 @@ test("specialists that share a key are put into one shard, unless both have rows
   expect([held.has(scout), held.has(quill), held.has(hand)]).toEqual([true, true, false]);
   await held.store.close();
   await known(here, process, hand);
-  expect((await process.place([[hand, scout]])).apart).toHaveLength(1);
+  expect((await process.place(sharing(hand, scout))).apart).toHaveLength(1);
 });
 
 test("events of a specialist that never had a key are not left behind, when its key turns out to be another's", async (context) => {
@@ -313,7 +316,7 @@ test("events of a specialist that never had a key are not left behind, when its 
   const event = { specialist: hand, id: asEventId("post.created:p1"), kind: "post.created", payload: {}, via: "webhook", hops: 0 } as const;
   await held.store.putEvents({ events: [event] }, clock.now());
   await held.store.close();
-  expect((await process.place([[hand, scout]])).apart).toHaveLength(1);
+  expect((await process.place(sharing(hand, scout))).apart).toHaveLength(1);
   expect(await process.shardOf(hand)).toBe(hashedShard(hand));
 });
 
@@ -321,12 +324,36 @@ test("a specialist without rows goes with the key that it shares now, also in a 
   const here = await lab(context);
   const process = await here.join(["a"]);
   const [scout, quill, hand] = ["scout", "quill", "hand"].map((handle) => asHandle(handle)) as [Handle, Handle, Handle];
-  await process.place([[quill, hand]]);
+  await process.place(sharing(quill, hand));
   await known(here, process, scout);
   const held = await here.take(process, [hashedShard(scout)]);
   expect(held.has(hand)).toBe(false);
-  for (const [handle, shard] of (await process.place([[hand, scout]])).shards) held.place(handle, shard);
+  for (const [handle, shard] of (await process.place(sharing(hand, scout))).shards) held.place(handle, shard);
   expect(held.has(hand)).toBe(true);
+});
+
+test("a new specialist goes where its key was used last, by others that have it no longer; one with rows of its own stays", async (context) => {
+  const here = await lab(context);
+  const process = await here.join(["a"]);
+  const [scout, quill, hand, heir] = ["scout", "quill", "hand", "heir"].map((handle) => asHandle(handle)) as [
+    Handle,
+    Handle,
+    Handle,
+    Handle,
+  ];
+  for (const one of [scout, quill, hand]) await known(here, process, one);
+  const key = asKeyId("key of scout");
+  const inherit = async (...members: readonly Handle[]): Promise<readonly number[]> => {
+    expect((await process.place(members.map((one) => ({ key, members: [one] })))).apart).toEqual([]);
+    return Promise.all(members.map((one) => process.shardOf(one)));
+  };
+  expect(await inherit(heir)).toEqual([hashedShard(scout)]);
+  const again = `INSERT INTO retinue.quota_key SELECT ${hashedShard(quill)}, key_id, per_hour, per_day, floors, 0, 0, '', 0
+      FROM retinue.quota_key WHERE key_id = '${key}';
+    INSERT INTO retinue.quota_cell VALUES (${hashedShard(quill)}, '${key}', ${SPAN.day}, 500, 1, 3)`;
+  await here.run(again);
+  expect(await inherit(heir, hand)).toEqual([quill, hand].map((one) => hashedShard(one)));
+  expect((await process.place([{ key, members: [hand, heir] }])).shards.get(heir)).toBe(hashedShard(hand)); // shared again
 });
 
 test("a process joins with the connections that its first store needs, or not at all: it would take shards that it cannot use", async (context) => {
