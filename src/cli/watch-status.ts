@@ -1,18 +1,14 @@
 /** `retinue status --watch`: the status again and again, in place on a terminal; elsewhere a line for each matter that comes or ends. */
-import { sleep } from "../core/clock.ts";
-import { messageOf } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
 import { needsOf, type Need } from "../guardian/needs-you.ts";
 import type { Snapshot } from "../guardian/status.ts";
 import type { Context } from "./command.ts";
 import { withGuardian } from "./find-guardian.ts";
-import { openLifetime } from "./lifetime.ts";
+import { lookAgain } from "./look-again.ts";
 import { createOutput, wantsColour, type Output, type TextStream } from "./output.ts";
 import { say } from "./text.ts";
 
 const LOOK_MS = 2 * SECOND;
-/** A status of a large store takes time: it is asked for at most one part in so many. */
-const LOOKING_SHARE = 0.1;
 const DEFAULT_ROWS = 24;
 
 /** The other screen, without a cursor, and without a break of long lines. */
@@ -34,34 +30,20 @@ interface Watching {
 
 /** Ends on Ctrl-C, with the last state. Throws as a single status does if the first look fails. */
 export async function watchStatus(context: Context, show: Show): Promise<Snapshot> {
-  const { clock, out } = context;
-  const lifetime = openLifetime(clock);
-  const closing = new AbortController();
-  void lifetime.over.then(() => closing.abort());
+  const { terminal } = context.out;
   let watching: Watching | undefined;
   try {
-    const look = (within: Context): Promise<Snapshot> => withGuardian(within, (guardian) => guardian.status({}));
-    let snapshot = await look(context);
-    const again = { ...context, out: { ...out, problems: () => undefined } }; // they are told once, and not across the screen
-    watching = out.terminal === undefined ? watchLines(context, show) : watchScreen(context, out.terminal, show);
-    for (;;) {
-      watching.take(snapshot);
-      do {
-        const began = clock.monotonic();
-        await sleep(clock, LOOK_MS, closing.signal);
-        if (closing.signal.aborted) return snapshot;
-        try {
-          snapshot = await look(again);
-          await sleep(clock, (clock.monotonic() - began - LOOK_MS) / LOOKING_SHARE, closing.signal);
-          break;
-        } catch (error) {
-          watching.failed(messageOf(error));
-        }
-      } while (!closing.signal.aborted);
-    }
+    return await lookAgain(context, {
+      everyMs: LOOK_MS,
+      look: (within) => withGuardian(within, (guardian) => guardian.status({})),
+      take(snapshot) {
+        watching ??= terminal === undefined ? watchLines(context, show) : watchScreen(context, terminal, show);
+        watching.take(snapshot);
+      },
+      failed: (message) => watching?.failed(message),
+    });
   } finally {
     watching?.close();
-    lifetime.close();
   }
 }
 

@@ -5,7 +5,7 @@ import { inProcess } from "../harness/cli.ts";
 import { fleetLab, type Member } from "../harness/fleet-lab.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
-import { folder } from "../harness/process.ts";
+import { folder, start } from "../harness/process.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
@@ -36,6 +36,8 @@ test("commands on any machine see all specialists, and an order reaches each", a
   const entries = async () => JSON.parse((await lab.ask("log", "--json")).stdout).entries;
   // A process that did not answer the halt in time opens its stores anew.
   await expect.poll(async () => (await entries()).length, { timeout: 40_000 }).toBe(8);
+  const follower = start(context, ["log", "--follow", "--store", store], { cwd: folder(context) });
+  await follower.saying(({ type, state }) => type === "action" && state === "confirmed");
   const post = await lab.news("two");
   const [entry] = await entries();
   expect((await lab.ask("why", entry.id)).stdout).toContain("s");
@@ -55,6 +57,10 @@ test("commands on any machine see all specialists, and an order reaches each", a
   expect(lab.network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === post)).toEqual([]);
   expect((await lab.ask("halt", "--lift")).code).toBe(0);
   await lab.answered(post);
+  for (const handle of lab.handles)
+    await follower.saying((said) => said["handle"] === handle && said["target"] === post && said["state"] === "confirmed");
+  follower.kill("SIGINT");
+  expect(await follower.ended).toMatchObject({ code: 0 });
   expect((await lab.ask("fleet", "drain", names[1])).stdout).toContain("no process is left that takes them");
   await expect
     .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 40_000 })

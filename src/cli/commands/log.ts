@@ -7,14 +7,15 @@ import type { OrderRow } from "../../store/orders.ts";
 import type { Page } from "../../guardian/page.ts";
 import { flagOption, PAGE_OPTIONS, pageQuery, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode, type GivenOptions } from "../command.ts";
-import { withGuardian } from "../find-guardian.ts";
+import { storeConfig, withGuardian } from "../find-guardian.ts";
+import { followLog } from "../follow-log.ts";
 import { openLifetime } from "../lifetime.ts";
 import { actionLine, createFilter } from "../progress.ts";
 import { DESCRIBE } from "../describe-event.ts";
 import { describeFailure } from "../show-failures.ts";
 import { showTimeline } from "../show-timeline.ts";
 import { countText, moment } from "../format-values.ts";
-import { say } from "../text.ts";
+import { say, type Text } from "../text.ts";
 
 export const command: Command = {
   name: "log",
@@ -57,16 +58,21 @@ export const command: Command = {
     const query = queryOf(options, clock.now());
     if (flagOption(options, "orders")) return showOrders(context, query);
     if (flagOption(options, "events")) return showEvents(context, query);
+    const follows = flagOption(options, "follow");
+    if (follows && (await storeConfig(context)).store.kind === "postgres") {
+      await followLog(context, query, (entry) => lineOf(entry, context));
+      return EXIT.done;
+    }
     return withGuardian(context, async (guardian, client) => {
-      if (flagOption(options, "follow") && client === undefined)
+      if (follows && client === undefined)
         throw new Misconfigured("not_running", "no runtime of this folder uses the store, so there is nothing to follow", {
-          hint: "leave out --follow to list past actions; of a fleet, follow in the folder of a process, or use retinue status --watch",
+          hint: "leave out --follow to list past actions",
         });
       const { entries, next, total, unseen } = await guardian.log(query);
-      for (const entry of entries.toReversed()) showEntry(entry, context);
+      for (const entry of entries.toReversed()) out.line(lineOf(entry, context));
       if (entries.length === 0) out.line(query.search === undefined ? "nothing yet" : "nothing found");
       showRest({ entries, ...defined({ next, total, unseen }) }, context);
-      if (client === undefined || !flagOption(options, "follow")) {
+      if (client === undefined || !follows) {
         out.result({ ok: true, ...defined({ entries, next, total, unseen }) });
         return EXIT.done;
       }
@@ -147,13 +153,12 @@ function isOfKind(kind: string, operation: string | undefined): boolean {
   return operation === kind || operation?.startsWith(`${kind}.`) === true;
 }
 
-function showEntry(entry: LogEntry, { out, cwd }: Context): void {
-  if (entry.about === "failure")
-    return out.line(say`${actionLine({ ...entry, told: describeFailure(entry, cwd) }, out)} ${out.paint.dim(entry.id)}`);
+function lineOf(entry: LogEntry, { out, cwd }: Context): Text {
+  if (entry.about === "failure") return say`${actionLine({ ...entry, told: describeFailure(entry, cwd) }, out)} ${out.paint.dim(entry.id)}`;
   const told = DESCRIBE.intent(entry) ?? { text: `will ${entry.operation} ${entry.target ?? ""}`, tone: "quiet" as const };
   const line = actionLine({ ...entry, told }, out);
   // The line of an action that waits for approval contains its id.
-  out.line(entry.state === "proposed" ? line : say`${line} ${out.paint.dim(entry.id)}`);
+  return entry.state === "proposed" ? line : say`${line} ${out.paint.dim(entry.id)}`;
 }
 
 function queryOf(options: GivenOptions, now: number): LogQuery {
