@@ -40,11 +40,11 @@ async function open(context: TestContext, specialists: number) {
     /** Gives an order in the folder of a process, whose socket takes it. */
     order: (root: string, ...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: root }),
     /** Holds up every store that is being opened. */
-    hold: (table?: string) => holdOpenings(store, table),
+    hold: () => holdOpenings(store),
     shares: async (counts: readonly number[]): Promise<void> => {
       const seen = async (): Promise<readonly number[]> =>
         JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map(({ shards }: { shards: number }) => shards);
-      await expect.poll(seen, { timeout: 20_000 }).toEqual(counts);
+      await expect.poll(seen, { timeout: 60_000 }).toEqual(counts);
     },
   };
 }
@@ -115,7 +115,7 @@ test("the stop of one specialist ends also in a store that has read it and is st
   lab.run();
   await shares([1_024]);
   for (const handle of ["s0", "s1", "s2", "s3"]) expect(await lab.ask("halt", handle)).toMatchObject({ code: 0 });
-  const held = await hold("webhook_health");
+  const held = await hold();
   lab.run();
   await held.waits();
   for (const handle of ["s0", "s1", "s2", "s3"]) expect(await lab.ask("halt", handle, "--lift")).toMatchObject({ code: 0 });
@@ -136,7 +136,7 @@ test("an order whose time is over before a store is open is not begun, and one i
   await held.waits();
   const retry = (id: string, timeoutMs: number): Promise<string> =>
     ask({ do: "retry", with: { id }, by: "ada", from: "command" }, timeoutMs);
-  await expect(retry("late", 300)).rejects.toMatchObject({ code: "process_silent", message: expect.stringContaining("may have done") });
+  await expect(retry("late", 3_000)).rejects.toMatchObject({ code: "process_silent", message: expect.stringContaining("may have done") });
   const inTime = retry("in time", 20_000);
   await held.release();
   expect(await inTime).toContain("nothing_");

@@ -1,6 +1,8 @@
-/** Holds up stores of a fleet that are being opened: a table that each of them reads is locked. */
+/** Holds up stores of a fleet that are being opened: a table that each of them reads, and nothing else, is locked. */
 import { Client } from "pg";
 import { expect } from "vitest";
+
+const TABLE = "webhook_health";
 
 export interface HeldOpenings {
   /** Resolves once a store waits. */
@@ -9,13 +11,13 @@ export interface HeldOpenings {
 }
 
 /** `store` is the address of the database. */
-export async function holdOpenings(store: string, table = "placement"): Promise<HeldOpenings> {
+export async function holdOpenings(store: string): Promise<HeldOpenings> {
   const [client, watcher] = [new Client({ connectionString: store }), new Client({ connectionString: store })];
   await Promise.all([client.connect(), watcher.connect()]);
-  await client.query(`BEGIN; LOCK TABLE retinue.${table} IN ACCESS EXCLUSIVE MODE`);
+  await client.query(`BEGIN; LOCK TABLE retinue.${TABLE} IN ACCESS EXCLUSIVE MODE`);
   return {
     async waits() {
-      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${table}%' AND datname = current_database()`;
+      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${TABLE}%' AND datname = current_database()`;
       await expect.poll(async () => (await watcher.query(waiting)).rows, { timeout: 40_000 }).not.toEqual([]);
     },
     async release() {
