@@ -60,6 +60,6 @@ export default defineConfig({
     // Bounds for what hangs: a machine that is busy with three workers may take a good part of them.
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 });

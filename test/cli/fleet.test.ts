@@ -19,9 +19,7 @@ test("commands on any machine see all specialists, and an order reaches each", a
   const [one, two] = [lab.run(), lab.run()];
   await lab.answered(await lab.news("one"));
   const fleet = async () => JSON.parse((await lab.ask("fleet", "--json")).stdout);
-  await expect
-    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 40_000 })
-    .toEqual([512, 512]);
+  await expect.poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards)).toEqual([512, 512]);
   const status = JSON.parse((await lab.ask("status", "--json")).stdout);
   expect(status.specialists.map(({ handle }: { handle: string }) => handle)).toEqual(lab.handles);
   expect(status.specialists.every(({ tier }: { tier: string }) => tier === "pro")).toBe(true);
@@ -35,7 +33,7 @@ test("commands on any machine see all specialists, and an order reaches each", a
   expect(halted.code).toBe(0);
   const entries = async () => JSON.parse((await lab.ask("log", "--json")).stdout).entries;
   // A process that did not answer the halt in time opens its stores anew.
-  await expect.poll(async () => (await entries()).length, { timeout: 40_000 }).toBe(8);
+  await expect.poll(async () => (await entries()).length).toBe(8);
   const follower = start(context, ["log", "--follow", "--store", store], { cwd: folder(context) });
   await follower.saying(({ type, state }) => type === "action" && state === "confirmed");
   const post = await lab.news("two");
@@ -49,9 +47,7 @@ test("commands on any machine see all specialists, and an order reaches each", a
   for (const name of names) for (const { stderr } of [copied, unnamed]) expect(stderr).toContain(name);
   const drained = await lab.ask("fleet", "drain", String((await fleet()).processes[0].name));
   expect(drained.stdout).toContain("gives its specialists to the others");
-  await expect
-    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 40_000 })
-    .toEqual([0, 1024]);
+  await expect.poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards)).toEqual([0, 1024]);
   const after = JSON.parse((await lab.ask("status", "--json")).stdout);
   expect(after.halts).toMatchObject([{ scope: "*", reason: "enough" }]);
   expect(lab.network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === post)).toEqual([]);
@@ -62,9 +58,7 @@ test("commands on any machine see all specialists, and an order reaches each", a
   follower.kill("SIGINT");
   expect(await follower.ended).toMatchObject({ code: 0 });
   expect((await lab.ask("fleet", "drain", names[1])).stdout).toContain("no process is left that takes them");
-  await expect
-    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 40_000 })
-    .toEqual([0, 0]);
+  await expect.poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards)).toEqual([0, 0]);
   for (const cwd of [folder(context), one.root]) {
     const idle = await inProcess(["status", "--store", store], { cwd });
     expect([idle.code, idle.stdout]).toEqual([0, expect.stringContaining("No process has specialists now")]);
@@ -86,15 +80,12 @@ test("the console of each process shows all specialists, and takes orders for ea
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${token}` } });
     return { status: answer.status, json: await answer.json() };
   };
-  for (const port of ports)
-    await expect.poll(() => get(port, "/readyz").then(({ status }) => status, String), { timeout: 40_000 }).toBe(200);
+  for (const port of ports) await expect.poll(() => get(port, "/readyz").then(({ status }) => status, String)).toBe(200);
   const fleet = async () => JSON.parse((await lab.ask("fleet", "--json")).stdout);
-  await expect
-    .poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards), { timeout: 40_000 })
-    .toEqual([512, 512]);
+  await expect.poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards)).toEqual([512, 512]);
   for (const port of ports)
     await expect
-      .poll(async () => (await get(port, "/api/status")).json["specialists"], { timeout: 10_000 })
+      .poll(async () => (await get(port, "/api/status")).json["specialists"])
       .toMatchObject(lab.handles.map((handle) => ({ handle })));
   const order = await fetch(`http://127.0.0.1:${ports[0]}/api/orders/halt`, {
     method: "POST",
@@ -102,9 +93,7 @@ test("the console of each process shows all specialists, and takes orders for ea
     body: JSON.stringify({ reason: "from a page" }),
   });
   expect(order.status).toBe(200);
-  await expect
-    .poll(async () => (await get(ports[1], "/api/status")).json["halts"], { timeout: 10_000 })
-    .toMatchObject([{ reason: "from a page" }]);
+  await expect.poll(async () => (await get(ports[1], "/api/status")).json["halts"]).toMatchObject([{ reason: "from a page" }]);
   for (const process of processes) process.kill("SIGTERM");
   for (const process of processes) expect((await process.ended).code).toBe(0);
 });
@@ -125,7 +114,7 @@ test("status, why and fleet say which process has what, and which does not answe
   const json = async (...args: readonly string[]) => JSON.parse((await lab.ask(...args, "--json")).stdout);
   const shards = async (): Promise<readonly number[]> =>
     (await json("fleet")).processes.map((process: { readonly shards: number }) => process.shards);
-  await expect.poll(shards, { timeout: 40_000 }).toEqual([512, 512]);
+  await expect.poll(shards).toEqual([512, 512]);
   for (const text of ["one", "two", "three"]) await lab.answered(await lab.news(text));
 
   // A busy process may not say within a second how much waits in it.
@@ -134,7 +123,7 @@ test("status, why and fleet say which process has what, and which does not answe
   }: {
     readonly processes: readonly { readonly events?: number; readonly definitions?: string }[];
   }): boolean => processes.every(({ events, definitions }) => events === 0 && definitions === processes[0]?.definitions);
-  await expect.poll(async () => isQuiet(await json("fleet")), { timeout: 40_000 }).toBe(true);
+  await expect.poll(async () => isQuiet(await json("fleet"))).toBe(true);
   const fleet = await json("fleet");
   // They began together: either may have joined first.
   const named = ({ pid }: { readonly pid: number }): { readonly name: string; readonly handles: readonly string[] } =>
@@ -165,7 +154,7 @@ test("status, why and fleet say which process has what, and which does not answe
   expect(all).toHaveLength(24);
   for (const lines of [1, 2, 6]) expect(await ids(lines)).toEqual(all.slice(0, lines));
   await lab.ask("halt", "--reason", "enough");
-  await expect.poll(shards, { timeout: 40_000 }).toEqual([512, 512]);
+  await expect.poll(shards).toEqual([512, 512]);
   await lab.ask("halt", "--lift");
   const orders = async () => (await json("log", "--orders")).entries.map(({ what }: { readonly what: string }) => what);
   expect(await orders()).toEqual(["lift", "halt"]);
@@ -173,9 +162,7 @@ test("status, why and fleet say which process has what, and which does not answe
   two.kill("SIGSTOP");
   const rowOf = (text: string, { name }: { readonly name: string }): string => text.split("\n").find((line) => line.startsWith(name)) ?? "";
   let shownSilent = "";
-  await expect
-    .poll(async () => rowOf((shownSilent = (await lab.ask("fleet")).stdout), named(one)), { timeout: 40_000 })
-    .toContain("answers");
+  await expect.poll(async () => rowOf((shownSilent = (await lab.ask("fleet")).stdout), named(one))).toContain("answers");
   expect(rowOf(shownSilent, named(two))).toMatch(/\?\s+silent/);
   const half = await json("status");
   const { name, handles } = named(two);
@@ -197,17 +184,17 @@ test("a process tells in its log what happens in the fleet, each change once", a
   const fleet = async () => JSON.parse((await lab.ask("fleet", "--json")).stdout).processes;
   const shards = async (): Promise<readonly number[]> => (await fleet()).map((process: { readonly shards: number }) => process.shards);
   const one = lab.run();
-  await expect.poll(shards, { timeout: 40_000 }).toEqual([1024]);
+  await expect.poll(shards).toEqual([1024]);
   const two = lab.run();
-  await expect.poll(shards, { timeout: 40_000 }).toEqual([512, 512]);
+  await expect.poll(shards).toEqual([512, 512]);
   const [{ name }, { name: other, handles }] = await fleet();
   await one.saying(({ message }) => typeof message === "string" && message.includes("left this process"));
   await own.restart("immediate");
   await one.saying(({ message }) => message === "the store can be used again");
-  await expect.poll(async () => (await shards().catch(() => [])).reduce((sum, count) => sum + count, 0), { timeout: 30_000 }).toBe(1024);
-  await expect.poll(shards, { timeout: 30_000 }).toEqual([512, 512]);
+  await expect.poll(async () => (await shards().catch(() => [])).reduce((sum, count) => sum + count, 0)).toBe(1024);
+  await expect.poll(shards).toEqual([512, 512]);
   expect((await lab.ask("fleet", "drain", (await fleet())[0].name)).code).toBe(0);
-  await expect.poll(shards, { timeout: 40_000 }).toEqual([0, 1024]);
+  await expect.poll(shards).toEqual([0, 1024]);
   for (const process of [one, two]) process.kill("SIGTERM");
   for (const process of [one, two]) expect((await process.ended).code).toBe(0);
   const told = [...linesOf(one), ...linesOf(two)];

@@ -40,7 +40,7 @@ async function learning(args: readonly string[] = [], env: Readonly<Record<strin
   child.stderr.setEncoding("utf8").on("data", (text: string) => void (stderr += text));
   const events = (): Json[] => stderr.split("\n").map((line) => parseJson(line) ?? null);
   const listening = (): Json | undefined => events().find((event) => isObject(event) && event["type"] === "listening");
-  await expect.poll(listening, { timeout: 10_000 }).toBeDefined();
+  await expect.poll(listening).toBeDefined();
   const url = textAt(listening(), "url").replace("HANDLE", "scout");
   return {
     root,
@@ -84,7 +84,7 @@ describe("the local network's deliveries", () => {
     network.start();
     await scout?.("POST", "/v1/webhooks", { body: { url, secret: SECRET } });
     for (let i = 0; i < 3; i++) await quill?.("POST", "/v1/posts", { body: { content: `look, @scout, number ${i}` } });
-    await expect.poll(deliveries, { timeout: 8_000 }).toBeGreaterThanOrEqual(3);
+    await expect.poll(deliveries).toBeGreaterThanOrEqual(3);
     const { code, result } = await interrupt();
     const found = expected === undefined ? [] : [expected];
     expect([code, result]).toMatchObject([expected === undefined ? 1 : 0, { ok: expected !== undefined, schemes: found }]);

@@ -92,7 +92,7 @@ test("stdout holds the protocol alone: definitions print to stderr, and a client
   const { command } = await mcpProject({ "agents/scout.ts": LOUD });
   const { child, said, ended } = served(command);
   child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
-  await expect.poll(() => said.stdout, { timeout: 20_000 }).toContain('"id":1');
+  await expect.poll(() => said.stdout).toContain('"id":1');
   child.stdin.end();
   expect(await ended).toBe(0);
   const lines = said.stdout.trim().split("\n");
@@ -105,7 +105,7 @@ test("a message over the bound closes the connection, and says so on stderr", as
   const { command } = await mcpProject({ "agents/scout.yaml": SCOUT });
   const { child, said, ended } = served(command);
   child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
-  await expect.poll(() => said.stdout, { timeout: 20_000 }).toContain('"id":1');
+  await expect.poll(() => said.stdout).toContain('"id":1');
   child.stdin.write("x".repeat(3_000_000));
   expect(await ended).toBe(0);
   expect(said.stderr).toMatch(/an MCP client sent what cannot be read/);
@@ -115,7 +115,7 @@ test("a client that reads nothing is not read either, so that its answers fill n
   const { command } = await mcpProject({ "agents/scout.yaml": SCOUT });
   const { child, said } = served(command);
   child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
-  await expect.poll(() => said.stdout, { timeout: 20_000 }).toContain('"id":1');
+  await expect.poll(() => said.stdout).toContain('"id":1');
   child.stdout.pause();
   let [written, id] = [0, 2];
   const list = (): string => `${JSON.stringify({ jsonrpc: "2.0", id: id++, method: "tools/list" })}\n`;
@@ -132,7 +132,7 @@ test("a client that reads nothing is not read either, so that its answers fill n
         before = now;
         return stands;
       },
-      { timeout: 20_000, interval: 1_000 },
+      { interval: 1_000 },
     )
     .toBe(true);
   expect(child.stdin.writableLength).toBeGreaterThan(500_000);

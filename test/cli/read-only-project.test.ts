@@ -25,7 +25,7 @@ test.skipIf(!canBeNobody)("a project that can only be read needs a local folder,
   const local = folder(context);
   chmodSync(local, 0o777);
   const run = lab.run({ readOnly: true, env: { RETINUE_LOCAL_FOLDER: local } });
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   expect(globSync(join(local, `postgres-*.sqlite-${run.pid}-*`)).length).toBeGreaterThan(0);
   expect(globSync(join(local, "postgres-*.sqlite-socket"))).toHaveLength(1);
   expect(existsSync(join(run.root, ".retinue"))).toBe(false);

@@ -51,7 +51,7 @@ test("a start in the middle of a failover goes on once the server takes writes",
   const said = await process.saying((line) => textIn(line, "message").includes("takes no writes"));
   expect(textIn(said, "message")).toContain("it is tried again for 48s, because a failover may be under way");
   await server.run(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
-  await lab.answered(await lab.news("after"), 30_000);
+  await lab.answered(await lab.news("after"));
 });
 
 test.for(["process", "holder"])("a start whose sessions end while they wait for the table %s is tried again", async (table, context) => {
@@ -59,7 +59,7 @@ test.for(["process", "holder"])("a start whose sessions end while they wait for 
   const database = new URL(url).pathname.slice(1);
   const lab = await fleetLab(context, { store: url, specialists: 1 });
   const first = lab.run();
-  await lab.answered(await lab.news("before"), 30_000);
+  await lab.answered(await lab.news("before"));
   first.kill("SIGTERM");
   expect((await first.ended).code).toBe(0);
   const blocking = new Client(url);
@@ -74,9 +74,9 @@ test.for(["process", "holder"])("a start whose sessions end while they wait for 
     );
     return rows.length;
   };
-  for (let ends = 0; ends < 2; ends++) await expect.poll(endWaiting, { timeout: 20_000 }).toBeGreaterThan(0);
+  for (let ends = 0; ends < 2; ends++) await expect.poll(endWaiting).toBeGreaterThan(0);
   await blocking.query("COMMIT");
-  await lab.answered(await lab.news("after"), 30_000);
+  await lab.answered(await lab.news("after"));
   const messages = process.said.map((line) => textIn(line, "message")).filter((message) => message.includes("tried again"));
   expect(messages).toEqual([expect.stringMatching(/the connection to .* ended: terminating connection .*: it is tried again for 48s$/)]);
 });

@@ -25,7 +25,7 @@ test("specialists go on where they were, on a server and back in a file, and the
   };
 
   const first = lab.run();
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   const busy = await copy(file, address);
   expect([busy.code, busy.stdout]).toEqual([1, expect.stringContaining("store_in_use")]);
   await stopped(first);
@@ -43,7 +43,7 @@ test("specialists go on where they were, on a server and back in a file, and the
   expect([again.code, again.stdout]).toEqual([2, expect.stringContaining("store_not_empty")]);
 
   const second = lab.run({ store: address });
-  await lab.answered(await lab.news("two"), 30_000);
+  await lab.answered(await lab.news("two"));
   await stopped(second);
 
   const returned = await copy(address, back);
@@ -52,7 +52,7 @@ test("specialists go on where they were, on a server and back in a file, and the
   expect(there.length).toBeGreaterThan(before.length);
   expect(await logged(back)).toEqual(there);
   const third = lab.run({ store: back });
-  await lab.answered(await lab.news("three"), 30_000);
+  await lab.answered(await lab.news("three"));
   await stopped(third);
 
   expect(lab.doubled()).toEqual([]);
@@ -64,7 +64,7 @@ test("a copy that cannot be made leaves the original as it was", async (context)
   const place = folder(context);
   const lab = await fleetLab(context, { store: `sqlite:${join(place, "store.sqlite")}`, specialists: 1 });
   const only = lab.run();
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   only.kill("SIGTERM");
   await only.ended;
   const gone = await lab.ask("store", "copy", "postgres://postgres@127.0.0.1:1/nothing");
@@ -81,7 +81,7 @@ test("a history is not left behind: run names the copy, and the original says wh
   const lab = await fleetLab(context, { store: "sqlite:.retinue/store.sqlite", specialists: 2 });
   const first = lab.run();
   const { root } = first;
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   first.kill("SIGTERM");
   await first.ended;
   const words = ["--base-url", lab.baseUrl, "--set", "b", "--store", address];
@@ -112,7 +112,7 @@ test("a history is not left behind: run names the copy, and the original says wh
     ),
   ]);
   const moved = lab.run({ root, store: address });
-  await lab.answered(await lab.news("two"), 30_000);
+  await lab.answered(await lab.news("two"));
   const halted = await lab.ask("halt", "--reason", "enough", "--store", address);
   expect(halted.code).toBe(0);
   moved.kill("SIGTERM");

@@ -63,7 +63,7 @@ test("on a terminal it is drawn in place, also after a resize, and the terminal 
   let written = "";
   const screen = { write: (text: string) => void (written += text), isTTY: true, columns: 100, rows: 30 };
   const over = main(["status", "--watch"], { cwd: root, env: {}, stdout: screen, stderr: screen });
-  await expect.poll(() => written, { timeout: 10_000 }).toContain("scout");
+  await expect.poll(() => written).toContain("scout");
   expect(written.startsWith("\u001B[?1049h")).toBe(true);
   written = "";
   [screen.columns, screen.rows] = [40, 3];
@@ -72,7 +72,7 @@ test("on a terminal it is drawn in place, also after a resize, and the terminal 
   expect(written).toMatch(/… \d+ more lines/);
   [screen.columns, screen.rows] = [100, 30];
   await run("halt", "--reason", "a look first");
-  await expect.poll(() => written, { timeout: 10_000 }).toContain("a look first");
+  await expect.poll(() => written).toContain("a look first");
   process.emit("SIGHUP", "SIGHUP");
   expect(await over).toBe(0);
   expect(written.endsWith("\u001B[?7h\u001B[?25h\u001B[?1049l")).toBe(true);

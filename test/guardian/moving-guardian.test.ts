@@ -44,7 +44,7 @@ async function open(context: TestContext, specialists: number) {
     shares: async (counts: readonly number[]): Promise<void> => {
       const seen = async (): Promise<readonly number[]> =>
         JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map(({ shards }: { shards: number }) => shards);
-      await expect.poll(seen, { timeout: 60_000 }).toEqual(counts);
+      await expect.poll(seen).toEqual(counts);
     },
   };
 }
@@ -64,7 +64,7 @@ test("a halt that is given while a process opens shards holds for these, and its
   const { lab, order, hold, shares } = await open(context, 12);
   const [one, two] = [lab.run(), lab.run()];
   await shares([512, 512]);
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   const held = await hold();
   two.kill("SIGTERM");
   await two.ended;
@@ -75,18 +75,18 @@ test("a halt that is given while a process opens shards holds for these, and its
   await shares([1_024]);
   const late = await lab.news("after the halt");
   // Each has come to it: it is held, or has answered.
-  await expect.poll(async () => (await heldByHalt(lab)) + repliesTo(lab, late), { timeout: 40_000 }).toBe(12);
+  await expect.poll(async () => (await heldByHalt(lab)) + repliesTo(lab, late)).toBe(12);
   expect(repliesTo(lab, late)).toBe(0);
   const lifted = await order(one.root, "halt", "--lift");
   expect([lifted.code, lifted.stdout]).toEqual([0, expect.stringContaining("everyone may write again")]);
-  await lab.answered(late, 60_000);
+  await lab.answered(late);
 });
 
 test("the stop of one specialist ends everywhere, also in a process that joined meanwhile", async (context) => {
   const { lab, query, shares } = await open(context, 8);
   lab.run();
   await shares([1_024]);
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   for (const [stop, goOn] of [
     [
       ["halt", "s3"],
@@ -128,7 +128,7 @@ test("an order whose time is over before a store is open is not begun, and one i
   const { lab, ask, hold, shares } = await open(context, 4);
   lab.run();
   await shares([1_024]);
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   const orders = async (): Promise<readonly string[]> =>
     JSON.parse((await lab.ask("log", "--orders", "--json")).stdout).entries.map(({ subject }: { readonly subject: string }) => subject);
   const held = await hold();
@@ -165,7 +165,7 @@ test("a halt where nobody is at work is kept and said, and lifted", async (conte
     { what: "halt", why: "all drained", result: expect.stringContaining("everyone is halted") },
   ]);
   const post = await lab.news("while halted");
-  await expect.poll(async () => (await heldByHalt(lab)) + repliesTo(lab, post), { timeout: 40_000 }).toBe(4);
+  await expect.poll(async () => (await heldByHalt(lab)) + repliesTo(lab, post)).toBe(4);
   expect(repliesTo(lab, post)).toBe(0);
   two.kill("SIGTERM");
   await two.ended;
@@ -179,12 +179,12 @@ test("a halt during a hand-over is answered, and lists what is at the network", 
   context.onTestFinished(() => gate.close());
   const one = lab.run({ args: ["--base-url", gate.baseUrl] });
   await shares([1_024]);
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   gate.hold(() => "forever");
   await lab.news("two");
   await gate.until(() => gate.stuck >= 6); // so that nothing else can come
   one.kill("SIGTERM");
-  await expect.poll(async () => (await lab.ask("fleet", "--json")).stdout, { timeout: 15_000 }).toContain('"draining":true');
+  await expect.poll(async () => (await lab.ask("fleet", "--json")).stdout).toContain('"draining":true');
   const { length: before } = gate.came;
   const halted = JSON.parse((await order(one.root, "halt", "--json")).stdout) as {
     readonly ok: boolean;
@@ -207,10 +207,10 @@ test("without the server nothing is said to be well, and a halt says that it is 
   writeFileSync(join(root, "retinue.config.json"), JSON.stringify({ alerts: { to: [{ command: [process.execPath, "-e", writes] }] } }));
   const [port, token] = [await freePort(), "a-token-for-the-console-of-this-test"];
   const one = lab.run({ root, env: { RETINUE_CONSOLE_PORT: `${port}`, RETINUE_CONSOLE_TOKEN: token } });
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
   await lost.halt("fast");
-  await expect.poll(async () => (await order("status")).stderr, { timeout: 20_000 }).toContain("the server of the store cannot be used");
+  await expect.poll(async () => (await order("status")).stderr).toContain("the server of the store cannot be used");
   for (const words of [["status"], ["why", "s1"], ["log"], ["pause", "s1"]]) {
     const said = await order(...words);
     expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("nothing is sent meanwhile")]);
@@ -220,13 +220,11 @@ test("without the server nothing is said to be well, and a halt says that it is 
   const metrics = async (): Promise<string> =>
     (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
   await expect.poll(metrics).toMatch(/^retinue_store_lost 1$/m);
-  await expect.poll(() => (existsSync(told) ? readFileSync(told, "utf8") : ""), { timeout: 60_000 }).toContain("The store is lost");
+  await expect.poll(() => (existsSync(told) ? readFileSync(told, "utf8") : "")).toContain("The store is lost");
 
   await lost.resume();
   const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
-  await expect
-    .poll(orders, { timeout: 30_000 })
-    .toMatchObject([{ what: "halt", why: "no server", result: expect.stringContaining("everyone is halted") }]);
+  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no server", result: expect.stringContaining("everyone is halted") }]);
   expect(JSON.parse((await order("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "no server" }]);
   one.kill("SIGTERM");
   await one.ended;

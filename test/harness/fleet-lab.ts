@@ -23,7 +23,7 @@ export interface FleetLab {
   /** Posts by somebody else, and gives the post's id. */
   news(text: string): Promise<string>;
   /** Resolves when each specialist has answered the post, once. */
-  answered(post: string, timeoutMs?: number): Promise<void>;
+  answered(post: string): Promise<void>;
   /** Handles with more than one answer to one post. */
   doubled(): readonly string[];
 }
@@ -92,8 +92,8 @@ export async function fleetLab(
     async news(text) {
       return textAt((await other("POST", "/v1/posts", { body: { content: text } })).json, "id");
     },
-    async answered(post, timeoutMs = 40_000) {
-      await expect.poll(() => new Set(replies(post).map(({ agent }) => agent)).size, { timeout: timeoutMs }).toBe(handles.length);
+    async answered(post) {
+      await expect.poll(() => new Set(replies(post).map(({ agent }) => agent)).size).toBe(handles.length);
     },
     doubled: () => handles.filter((handle) => network.truth.duplicates({ agent: handle }).length > 0),
   };

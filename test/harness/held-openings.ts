@@ -18,7 +18,7 @@ export async function holdOpenings(store: string): Promise<HeldOpenings> {
   return {
     async waits() {
       const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${TABLE}%' AND datname = current_database()`;
-      await expect.poll(async () => (await watcher.query(waiting)).rows, { timeout: 40_000 }).not.toEqual([]);
+      await expect.poll(async () => (await watcher.query(waiting)).rows).not.toEqual([]);
     },
     async release() {
       await client.query("COMMIT");

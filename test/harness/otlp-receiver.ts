@@ -87,7 +87,7 @@ export async function otlpReceiver(): Promise<OtlpReceiver> {
     },
     async named(name, count = 1) {
       const found = (): readonly SpanRead[] => spans.filter((span) => span.name === name);
-      await expect.poll(() => found().length, { timeout: 15_000 }).toBeGreaterThanOrEqual(count);
+      await expect.poll(() => found().length).toBeGreaterThanOrEqual(count);
       return found();
     },
   };

@@ -26,17 +26,17 @@ const DATED = [
 ] as const;
 
 test("an hour ahead, an hour behind, and right", async (context) => {
-  const lab = await fleetLab(context, { store: `${await server.database()}?session_timeout=2`, specialists: 6 });
+  const lab = await fleetLab(context, { store: await server.database(), specialists: 6 });
   const began = Date.now();
   const [ahead, behind, right] = [lab.run(wrongBy(HOUR)), lab.run(wrongBy(-HOUR)), lab.run()];
   for (const process of [ahead, behind, right]) await process.saying(({ type }) => type === "started");
   await ahead.saying(({ message }) => message === "the clock of this machine is 1h ahead of the server's");
   await behind.saying(({ message }) => message === "the clock of this machine is 1h behind the server's");
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   for (const process of [ahead, behind]) {
     process.kill("SIGKILL");
     await process.ended;
-    await lab.answered(await lab.news(`after ${process.pid}`), 30_000);
+    await lab.answered(await lab.news(`after ${process.pid}`));
   }
   right.kill("SIGTERM");
   expect((await right.ended).code).toBe(0);

@@ -79,24 +79,33 @@ async function heard<Answer>(child: ChildProcess): Promise<Answer> {
   return answer;
 }
 
-/** Statements of an event, where events share their commits. */
-const SHARED_STATEMENTS = 4.6;
-/** On a busy machine time passes between events, and fewer share a commit. */
+/** On a busy machine time passes between events, and fewer share a commit: the cheapest of so many tries counts. */
 const TRIES = 10;
 
+/** Measures until an event costs no more than this, or the tries are over. Returns what is too much then. */
+async function excessOver(
+  most: Omit<Cost, "collections">,
+  events: number,
+  pace: { readonly inFlight: number },
+): Promise<readonly string[]> {
+  for (let tries = 1; ; tries++) {
+    const { collections, kb, statements, logKb } = await costOf(events, pace);
+    expect(collections, "nothing was collected meanwhile").toBe(0);
+    const excess = [
+      ...(statements > most.statements ? [`${statements} statements`] : []),
+      ...(logKb > most.logKb ? [`${logKb} KB of log`] : []),
+      ...(kb > most.kb ? [`${kb} KB of memory`] : []),
+    ];
+    if (excess.length === 0 || tries === TRIES) return excess;
+  }
+}
+
+// 58 to 62 KB of memory were seen.
 test("at 16 in flight an event takes at most 4.6 statements, 8 KB of log and 64 KB of memory", { timeout: 240_000 }, async () => {
-  let cost = await costOf(640, { inFlight: 16 });
-  for (let tries = 1; cost.statements > SHARED_STATEMENTS && tries < TRIES; tries++) cost = await costOf(640, { inFlight: 16 });
-  const { kb, statements, logKb, collections } = cost;
-  expect(collections, "nothing was collected meanwhile").toBe(0);
-  expect(statements).toBeLessThanOrEqual(SHARED_STATEMENTS);
-  expect(logKb).toBeLessThanOrEqual(8);
-  expect(kb).toBeLessThanOrEqual(64); // 58 to 62 were seen
+  expect(await excessOver({ statements: 4.6, logKb: 8, kb: 64 }, 640, { inFlight: 16 })).toEqual([]);
 });
 
-// No event shares a commit with another: 8.1 to 8.3 were seen, and more on a busy machine, where time passes between them.
-test("alone, an event takes at most 10 statements and 26 KB of log", async () => {
-  const { statements, logKb } = await costOf(600, { inFlight: 1 });
-  expect(statements).toBeLessThanOrEqual(10);
-  expect(logKb).toBeLessThanOrEqual(26);
+// No event shares a commit with another: 8.1 to 8.3 statements were seen.
+test("alone, an event takes at most 10 statements and 26 KB of log", { timeout: 240_000 }, async () => {
+  expect(await excessOver({ statements: 10, logKb: 26, kb: Infinity }, 600, { inFlight: 1 })).toEqual([]);
 });

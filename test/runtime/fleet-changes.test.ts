@@ -35,12 +35,12 @@ const answeredBy = (lab: FleetLab, post: string): readonly string[] =>
 test("a specialist goes to a process that has its definition, and is named where none has", async (context) => {
   const lab = await fleetLab(context, { store: await server.database(), specialists: 12 });
   const [one, two] = [lab.run(), lab.run()];
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   await expect.poll(() => sharesOf(lab), POLLED).toEqual([512, 512]);
   const removed = lab.handles.slice(0, 6);
   for (const handle of removed) rmSync(join(one.root, "agents", `${handle}.ts`));
   await expect.poll(() => sharesOf(lab), POLLED).not.toEqual([512, 512]);
-  await lab.answered(await lab.news("two"), 30_000);
+  await lab.answered(await lab.news("two"));
   expect((await fleetOf(lab)).withoutDefinition.first).toEqual([]);
 
   const settled = await sharesOf(lab);
@@ -85,7 +85,7 @@ test(
     const until = join(folder(context), "until");
     const lab = await fleetLab(context, { store: await server.database(), specialists: 6, definition: slow(until) });
     const one = lab.run();
-    await lab.answered(await lab.news("one"), 30_000);
+    await lab.answered(await lab.news("one"));
     const thought = await lab.news("think");
     await one.saying((said) => JSON.stringify(said).includes("thinking"));
     const two = lab.run();
@@ -95,12 +95,12 @@ test(
     for (const text of ["two", "three"]) {
       const post = await lab.news(text);
       posts.push(post);
-      await expect.poll(() => answeredBy(lab, post), { timeout: 20_000 }).toEqual(others);
+      await expect.poll(() => answeredBy(lab, post)).toEqual(others);
     }
     expect([answeredBy(lab, thought), await sharesOf(lab)]).toEqual([others, [1_024, 0]]);
     writeFileSync(until, "");
-    await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([512, 512]);
-    for (const post of [thought, ...posts]) await lab.answered(post, 30_000);
+    await expect.poll(() => sharesOf(lab)).toEqual([512, 512]);
+    for (const post of [thought, ...posts]) await lab.answered(post);
     expect(lab.doubled()).toEqual([]);
   },
 );
@@ -150,7 +150,7 @@ test("a process that loses the session by which it is seen gives up what it has 
   const until = join(folder(context), "until");
   const lab = await fleetLab(context, { store, specialists: 2, definition: slow(until) });
   const one = lab.run();
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   const post = await lab.news("think");
   await one.saying((said) => JSON.stringify(said).includes("thinking"));
   const query = (sql: string) => server.run(sql, databaseOf(store));
@@ -162,9 +162,9 @@ test("a process that loses the session by which it is seen gives up what it has 
   await query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'retinue process'",
   );
-  await expect.poll(async () => (await writers()).filter((pid) => before.includes(pid)), { timeout: 8_000 }).toEqual([]);
+  await expect.poll(async () => (await writers()).filter((pid) => before.includes(pid)), { timeout: 20_000 }).toEqual([]);
   writeFileSync(until, "");
-  await lab.answered(post, 40_000);
+  await lab.answered(post);
   expect(lab.doubled()).toEqual([]);
 });
 
@@ -172,7 +172,7 @@ test("a drained process stays so when it loses its session, and what it had is a
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 4 });
   const one = lab.run();
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   lab.run();
   await expect.poll(() => sharesOf(lab), POLLED).toEqual([512, 512]);
   const drained = (await fleetOf(lab)).processes.find(({ name }) => name.endsWith(`:${one.pid}`))?.name ?? "";
@@ -201,7 +201,7 @@ test("a process whose sessions all end tells that nothing is sent, though the se
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 2 });
   const one = lab.run();
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   await server.run(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
       ORDER BY application_name <> 'retinue process'`,
@@ -213,7 +213,7 @@ test("a process whose sessions all end tells that nothing is sent, though the se
   await expect.poll(() => told().slice(told().indexOf(nothing)), POLLED).toEqual([nothing, again]);
   // A store of which the loss is heard before that of the others may tell it of its own specialists first.
   expect(told().slice(0, -2)).toEqual(told().length > 2 ? ["for some specialists nothing is sent until the store can be used again"] : []);
-  await lab.answered(await lab.news("two"), 30_000);
+  await lab.answered(await lab.news("two"));
 });
 
 test("a specialist whose key becomes another's in another shard runs no longer, until it has its own", async (context) => {
@@ -228,7 +228,7 @@ test("a specialist whose key becomes another's in another shard runs no longer, 
         .join(""),
     );
   give(lab.keys);
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   const working = async (): Promise<readonly string[]> =>
     JSON.parse((await lab.ask("status", "--json")).stdout)
       .specialists.filter(({ tier }: { tier?: string }) => tier !== undefined)
@@ -238,6 +238,6 @@ test("a specialist whose key becomes another's in another shard runs no longer, 
   const post = await lab.news("two");
   await expect.poll(() => answeredBy(lab, post), POLLED).toEqual(["s0", "s2"]);
   give(lab.keys);
-  await lab.answered(post, 30_000);
+  await lab.answered(post);
   expect(lab.doubled()).toEqual([]);
 });

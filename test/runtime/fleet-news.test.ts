@@ -12,14 +12,14 @@ test("one poll of one process finds news for the specialists of both", async (co
   const processes = [lab.run(), lab.run()];
   const shards = async (): Promise<readonly number[]> =>
     JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map((process: { shards: number }) => process.shards);
-  await expect.poll(shards, { timeout: 40_000 }).toEqual([512, 512]);
+  await expect.poll(shards).toEqual([512, 512]);
   const { truth } = lab.network;
   const handlesOf = async (): Promise<readonly (readonly string[])[]> =>
     JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map((process: { handles: readonly string[] }) => process.handles);
   /** Specialists that answered a post and did not read the list between it and their answer. */
   const toldOf = async (text: string): Promise<readonly string[]> => {
     const before = truth.requests().at(-1)?.seq ?? 0;
-    await lab.answered(await lab.news(text), 60_000);
+    await lab.answered(await lab.news(text));
     return lab.handles.filter((agent) => {
       const [first] = truth
         .requests({ agent, afterSeq: before })

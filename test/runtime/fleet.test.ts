@@ -23,14 +23,14 @@ async function pair(context: TestContext) {
   const lab = await fleetLab(context, { store, specialists: 4 });
   const [first, second] = [lab.run(), lab.run()];
   for (const one of [first, second]) await one.saying(({ type }) => type === "started");
-  await expect.poll(() => sharesOf(lab), { timeout: 60_000 }).toEqual([512, 512]);
+  await expect.poll(() => sharesOf(lab)).toEqual([512, 512]);
   await lab.answered(await lab.news("they have begun"));
   return { store, lab, first, second };
 }
 
 test("two processes share the specialists, and each takes over what the other leaves", async (context) => {
   const store = await server.database();
-  const lab = await fleetLab(context, { store, specialists: 12 });
+  const lab = await fleetLab(context, { store: `${store}?session_timeout=120`, specialists: 12 }); // nothing waits for it
   const sessions = async (pid: number): Promise<readonly unknown[]> =>
     server.run(
       `SELECT DISTINCT l.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid JOIN retinue.process p
@@ -49,24 +49,22 @@ test("two processes share the specialists, and each takes over what the other le
   expect(await shares()).toEqual([1024]);
 
   const second = lab.run();
-  await expect.poll(shares, { timeout: 15_000 }).toEqual([512, 512]);
+  await expect.poll(shares).toEqual([512, 512]);
   await lab.answered(await lab.news("two"));
 
   first.kill("SIGKILL");
   await first.ended;
   await expect
-    .poll(async () => (await sessions(first.pid)).length + Math.abs((await shares()).reduce((sum, n) => sum + n, 0) - 1_024), {
-      timeout: 15_000,
-    })
+    .poll(async () => (await sessions(first.pid)).length + Math.abs((await shares()).reduce((sum, n) => sum + n, 0) - 1_024))
     .toBe(0);
   await lab.answered(await lab.news("three"));
 
   const third = lab.run();
-  await expect.poll(async () => (await shares()).length, { timeout: 15_000 }).toBeGreaterThan(1);
+  await expect.poll(async () => (await shares()).length).toBeGreaterThan(1);
   await lab.answered(await lab.news("four"));
   second.kill("SIGTERM");
   expect((await second.ended).code).toBe(0);
-  await expect.poll(async () => (await shares()).reduce((sum, n) => sum + n, 0), { timeout: 15_000 }).toBe(1024);
+  await expect.poll(async () => (await shares()).reduce((sum, n) => sum + n, 0)).toBe(1024);
   await lab.answered(await lab.news("five"));
   third.kill("SIGTERM");
   expect((await third.ended).code).toBe(0);
@@ -86,20 +84,20 @@ test("a process that is stopped while it opens a store gives its others at once"
     return Object.fromEntries(rows.map(({ name, n }) => [Number(String(name).split(" ").at(-1)), Number(n)]));
   };
   const [first, second] = [lab.run(), lab.run()];
-  await expect.poll(shards, { timeout: 30_000 }).toEqual({ 1: 512, 2: 512 });
+  await expect.poll(shards).toEqual({ 1: 512, 2: 512 });
   await lab.answered(await lab.news("one"));
-  const held = await holdOpenings(store, "webhook_health");
+  const held = await holdOpenings(store);
   second.kill("SIGKILL");
   await second.ended;
   await held.waits(); // the first has them, and opens them
   const third = lab.run();
-  await expect.poll(async () => (await lab.ask("fleet", "--json")).stdout, { timeout: 30_000 }).toContain(`:${third.pid}"`);
+  await expect.poll(async () => (await lab.ask("fleet", "--json")).stdout).toContain(`:${third.pid}"`);
   first.kill("SIGTERM");
-  await expect.poll(shards, { timeout: 20_000 }).toEqual(expect.objectContaining({ 3: 512 }));
+  await expect.poll(shards).toEqual(expect.objectContaining({ 3: 512 }));
   await held.release();
   expect((await first.ended).code).toBe(0);
-  await expect.poll(shards, { timeout: 30_000 }).toEqual({ 3: 1_024 });
-  await lab.answered(await lab.news("two"), 30_000);
+  await expect.poll(shards).toEqual({ 3: 1_024 });
+  await lab.answered(await lab.news("two"));
   expect(lab.doubled()).toEqual([]);
   third.kill("SIGTERM");
   await third.ended;
@@ -113,7 +111,7 @@ test("a store that cannot be opened is told as such, and as no failure that nobo
     ({ hint, message, level }) => level === "error" && JSON.stringify([hint, message]).includes("until the store can be used"),
   );
   await permit();
-  await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([1_024]);
+  await expect.poll(() => sharesOf(lab)).toEqual([1_024]);
   await lab.answered(await lab.news("one"));
   expect(first.said.filter((line) => JSON.stringify(line).includes("outside any handling"))).toEqual([]);
 });
@@ -136,7 +134,7 @@ test("a halt that only a stopping process holds is on the server before another 
   await first.ended;
   expect(await halts()).toEqual([{ kind: "halt", scope: "*", reason: "wrong words" }]);
   expect(first.said.filter((line) => JSON.stringify(line).includes("the halt is stored now"))).toEqual([]); // nothing was left to store
-  await expect.poll(() => sharesOf(lab), { timeout: 30_000 }).toEqual([1_024]);
+  await expect.poll(() => sharesOf(lab)).toEqual([1_024]);
   expect(JSON.parse((await lab.ask("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "wrong words" }]);
   second.kill("SIGTERM");
   expect((await second.ended).code).toBe(0);

@@ -36,7 +36,7 @@ test("a process at work sends nothing while the disk is full, and goes on by its
   expect(JSON.stringify(lost)).toContain("No space left on device");
   expect(network.truth.effects({ operation: "posts.reply" }).filter(({ target }) => target === post)).toEqual([]);
   await free();
-  await answered(post, 30_000);
+  await answered(post);
   expect(doubled()).toEqual([]);
   process.kill("SIGTERM");
   expect((await process.ended).code).toBe(EXIT.done);
@@ -54,7 +54,7 @@ test("a start on a server whose disk is full says so, and a later one works", as
   expect(ended.code).toBe(EXIT.failed);
   await free();
   run();
-  await answered(await news("after"), 30_000);
+  await answered(await news("after"));
 });
 
 test("a store that is lost at its first commit is opened at growing intervals, and not told of each time", async (context) => {
@@ -65,10 +65,10 @@ test("a store that is lost at its first commit is opened at growing intervals, a
   const opened = async (): Promise<number> => Number((await rows("SELECT max(number) AS n FROM retinue.holder"))[0]?.["n"]);
   const [before, startedAt] = [await opened(), performance.now()];
   const post = await news("while it is full");
-  await expect.poll(async () => (await opened()) - before, { timeout: 30_000 }).toBe(5);
+  await expect.poll(async () => (await opened()) - before).toBe(5);
   expect(performance.now() - startedAt).toBeGreaterThan(7_000); // 0, 1, 2 and 4 s
   await rows("DROP TRIGGER disk_is_full ON retinue.source");
-  await answered(post, 30_000);
+  await answered(post);
   await process.saying((line) => textIn(line, "message") === "the store can be used again");
   process.kill("SIGTERM");
   await process.ended;

@@ -33,11 +33,9 @@ test("a delivery to either process reaches its specialist once, wherever that is
   const processes = ports.map((port) => lab.run({ env: { RETINUE_WEBHOOK_PORT: `${port}`, RETINUE_WEBHOOK_SECRET: SECRET } }));
   const shards = async (): Promise<readonly number[]> =>
     JSON.parse((await lab.ask("fleet", "--json")).stdout).processes.map((process: { shards: number }) => process.shards);
-  await expect.poll(shards, { timeout: 30_000 }).toEqual([512, 512]);
+  await expect.poll(shards).toEqual([512, 512]);
   for (const port of ports)
-    await expect
-      .poll(() => fetch(`http://127.0.0.1:${port}/webhooks/s0`).then(({ status }) => status, String), { timeout: 10_000 })
-      .toBe(404);
+    await expect.poll(() => fetch(`http://127.0.0.1:${port}/webhooks/s0`).then(({ status }) => status, String)).toBe(404);
   const sent = new Map<string, number[]>();
   for (const [i, handle] of lab.handles.entries()) {
     const id = await lab.news(`hi @${handle}`);
@@ -56,7 +54,7 @@ test("a delivery to either process reaches its specialist once, wherever that is
   // Accepted by the one, and known to the other.
   expect([...sent.values()]).toEqual(lab.handles.map(() => [202, 200]));
   const answered = (): readonly string[] => lab.network.truth.effects({ operation: "posts.reply" }).map(({ target }) => target);
-  await expect.poll(() => answered().toSorted(), { timeout: 15_000 }).toEqual([...sent.keys()].toSorted());
+  await expect.poll(() => answered().toSorted()).toEqual([...sent.keys()].toSorted());
   const forged = {
     ...signDelivery({ scheme: "standard", secret: "another secret of the same length", payload: "{}", id: "x", at: Date.now() }),
   };
@@ -115,7 +113,7 @@ test("specialists that share a key are at one process, whose shards are those of
   const shared = Object.fromEntries(["S1", "S2", "S3"].map((name) => [`RETINUE_KEY_${name}`, key]));
   const one = lab.run({ env: shared });
   await one.saying(({ type }) => type === "started");
-  await expect.poll(async () => JSON.parse((await lab.ask("status", "--json")).stdout).specialists?.length, { timeout: 10_000 }).toBe(8);
+  await expect.poll(async () => JSON.parse((await lab.ask("status", "--json")).stdout).specialists?.length).toBe(8);
   const rows = await server.run(
     "SELECT count(DISTINCT shard) AS shards, count(*) AS keys FROM retinue.quota_key WHERE key_id IN (SELECT key_id FROM retinue.specialist WHERE handle IN ('s0', 's1', 's2', 's3'))",
     new URL(store).pathname.slice(1),
@@ -129,14 +127,14 @@ test("a specialist that comes to share its key with one of another shard is show
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 2 });
   const first = lab.run();
-  await lab.answered(await lab.news("each has sent"), 30_000);
+  await lab.answered(await lab.news("each has sent"));
   await lab.ask("halt", "s1", "--reason", "it leaves an answer open");
   const open = await lab.news("s1 leaves its answer open");
   const shown = async () => {
     const { specialists } = JSON.parse((await lab.ask("status", "--json")).stdout);
     return specialists?.find((one: { handle: string }) => one.handle === "s1");
   };
-  await expect.poll(shown, { timeout: 20_000 }).toMatchObject({ open: { ready: 1 } });
+  await expect.poll(shown).toMatchObject({ open: { ready: 1 } });
   first.kill("SIGTERM");
   expect((await first.ended).code).toBe(0);
   const root = folder(context);
@@ -144,7 +142,7 @@ test("a specialist that comes to share its key with one of another shard is show
   writeFileSync(join(root, ".env"), `RETINUE_KEY_S1=${shared}\n`);
   const second = lab.run({ root, env: { RETINUE_KEY_S1: undefined } });
   await second.saying(({ type }) => type === "started");
-  await expect.poll(shown, { timeout: 20_000 }).toMatchObject({
+  await expect.poll(shown).toMatchObject({
     parked: { code: "key_shared", message: expect.stringContaining("shares its key with s") },
   });
   expect((await lab.ask("status")).stdout).toMatch(/s1.*shares its key/);
@@ -154,7 +152,7 @@ test("a specialist that comes to share its key with one of another shard is show
   await lab.ask("halt", "s1", "--lift");
   expect(JSON.parse((await lab.ask("why", "s1", "--json")).stdout)).toMatchObject({ hint: expect.stringContaining("a key of its own") });
   writeFileSync(join(root, ".env"), `RETINUE_KEY_S1=${own}\n`);
-  await lab.answered(open, 30_000);
+  await lab.answered(open);
   expect((await shown()).parked).toBeUndefined();
   second.kill("SIGTERM");
   expect((await second.ended).code).toBe(0);
@@ -165,7 +163,7 @@ test("a process of another network is refused before the others see it, and chec
   const lab = await fleetLab(context, { store, specialists: 2 });
   const stranger = await fleetLab(context, { store, specialists: 2 });
   const one = lab.run();
-  await lab.answered(await lab.news("one"), 30_000);
+  await lab.answered(await lab.news("one"));
   const other = stranger.run();
   const { code, stdout } = await other.ended;
   expect([code, JSON.parse(stdout)]).toEqual([

@@ -21,7 +21,7 @@ const NEXT = {
 
 test("processes are replaced by those of the next version, one by one and under load, and back", { timeout: 180_000 }, async (context) => {
   const address = await server.database();
-  const lab = await fleetLab(context, { store: `${address}?session_timeout=2`, specialists: 6 });
+  const lab = await fleetLab(context, { store: address, specialists: 6 });
   const posts: string[] = [];
   const say = async (): Promise<void> => void posts.push(await lab.news(`no ${posts.length}`));
   const isEven = async (): Promise<boolean> => {
@@ -37,11 +37,11 @@ test("processes are replaced by those of the next version, one by one and under 
     expect((await one.ended).code).toBe(0);
     const next = lab.run({ env });
     await say();
-    await expect.poll(isEven, { timeout: 40_000 }).toBe(true);
+    await expect.poll(isEven).toBe(true);
     return next;
   };
   const old = [lab.run(), lab.run()] as const;
-  await expect.poll(isEven, { timeout: 40_000 }).toBe(true);
+  await expect.poll(isEven).toBe(true);
   expect(await version()).toBe(POSTGRES_SCHEMA_VERSION);
   const first = await replace(old[0], NEXT);
   expect(await version()).toBe(POSTGRES_SCHEMA_VERSION + 1);
@@ -50,9 +50,9 @@ test("processes are replaced by those of the next version, one by one and under 
   await first.ended;
   await say();
   const back = lab.run();
-  await expect.poll(isEven, { timeout: 40_000 }).toBe(true);
+  await expect.poll(isEven).toBe(true);
   const last = [await replace(back, NEXT), await replace(old[1], NEXT)] as const;
-  for (const post of posts) await lab.answered(post, 60_000);
+  for (const post of posts) await lab.answered(post);
   expect(lab.doubled()).toEqual([]);
   expect(lab.network.truth.overLimit()).toEqual([]);
   for (const process of last) process.kill("SIGTERM");

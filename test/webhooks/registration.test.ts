@@ -106,9 +106,7 @@ test("whose secret only the network knew is made anew by a new process, and is n
 
 test("whose address ends in the secret is registered whole, and kept and logged without it", async () => {
   const { list, store, log, runtime } = await lab({ register: true, profile: { webhooks: { scheme: "path" } } });
-  await expect
-    .poll(async () => (await runtime.webhooks?.shown())?.specialists[0]?.registration.kind, { timeout: 8_000 })
-    .toBe("registered");
+  await expect.poll(async () => (await runtime.webhooks?.shown())?.specialists[0]?.registration.kind).toBe("registered");
   const [webhook] = await list();
   expect(textAt(webhook, "url")).toContain(`/webhooks/scout/${SECRET}`);
   const kept = await store.registrations(asHandle("scout"));
@@ -118,7 +116,7 @@ test("whose address ends in the secret is registered whole, and kept and logged 
 
 test("is taken away with its specialist", async () => {
   const { runtime, list } = await lab({ register: true });
-  await expect.poll(list, { timeout: 8_000 }).toHaveLength(1);
+  await expect.poll(list).toHaveLength(1);
   await expect.poll(async () => (await runtime.webhooks?.shown())?.specialists[0]?.registration.kind).toBe("registered");
   runtime.retire(asHandle("scout"));
   await expect.poll(list).toHaveLength(0);

@@ -25,9 +25,7 @@ afterEach(async () => {
 });
 
 const registered = async ({ runtime }: WebhookLab): Promise<void> => {
-  await expect
-    .poll(async () => (await runtime.webhooks?.shown())?.specialists[0]?.registration.kind, { timeout: 8_000 })
-    .toBe("registered");
+  await expect.poll(async () => (await runtime.webhooks?.shown())?.specialists[0]?.registration.kind).toBe("registered");
 };
 
 describe("a delivery", () => {
@@ -60,7 +58,7 @@ describe("a delivery", () => {
     expect(await one.store.hasRoomForEvents(SCOUT)).toBe(false);
     expect((await one.store.dueDeliveries(SCOUT, Date.now(), 100)).length).toBeGreaterThan(0);
     first.resolve();
-    await expect.poll(() => handled.size, { timeout: 20_000 }).toBe(count);
+    await expect.poll(() => handled.size).toBe(count);
     expect(await one.store.dueDeliveries(SCOUT, Date.now(), 100)).toEqual([]);
   });
 
@@ -84,7 +82,7 @@ describe("a delivery", () => {
       await registered(one);
       const mine = await one.me("POST", "/v1/posts", { body: { content: "anyone?" } });
       await one.other("quill")("POST", `/v1/posts/${textAt(mine.json, "id")}/reply`, { body: { content: "me" } });
-      await expect.poll(() => one.counts("posts.reply"), { timeout: 8_000 }).toBe(1);
+      await expect.poll(() => one.counts("posts.reply")).toBe(1);
       expect(handled).toHaveLength(1);
       const shown = await one.runtime.webhooks?.shown();
       expect(shown?.counts.stored).toBe(1);
@@ -141,7 +139,7 @@ describe("a delivery", () => {
     });
     await registered(one);
     await one.other("quill")("POST", "/v1/jobs", { body: { title: "sum", description: "add", reward: 3, skills: [] } });
-    await expect.poll(() => handled.length, { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => handled.length).toBe(1);
     await expect.poll(async () => (await one.runtime.webhooks?.shown())?.counts.stored).toBeGreaterThan(0);
     expect(handled).toHaveLength(1);
   });
@@ -204,7 +202,7 @@ describe("a burst on one thread", () => {
         ),
       ),
     );
-    await expect.poll(() => handled.length, { timeout: 8_000 }).toBe(40);
+    await expect.poll(() => handled.length).toBe(40);
     expect(new Set(handled)).toEqual(new Set(replies));
     expect(reads).toBe(1);
   });

@@ -144,7 +144,7 @@ async function canary(context: TestContext, profile: JsonObject): Promise<Canary
   const run = start(context, ["run", ...at, ...store], { cwd: root, env: { ...env, ...spans.env } });
   await run.saying(({ type }) => type === "console");
   const receiver = `http://127.0.0.1:${port}/webhooks/`;
-  await expect.poll(() => fetch(receiver).then(({ status }) => status, String), { timeout: 10_000 }).toBe(404);
+  await expect.poll(() => fetch(receiver).then(({ status }) => status, String)).toBe(404);
   let deliveries = 0;
   return {
     root,
@@ -318,7 +318,7 @@ test("is stored or said nowhere, whatever the network and a definition do", asyn
 test("nor where the network refuses a webhook whose address ends in its secret", async (context) => {
   const { root, network, run, ask } = await canary(context, { webhooks: { scheme: "path" } });
   const made = () => network.requests.filter(({ line }) => line.startsWith("POST /v1/webhooks"));
-  await expect.poll(() => made().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(KEYS.size);
+  await expect.poll(() => made().length).toBeGreaterThanOrEqual(KEYS.size);
   expect(made().some(({ body }) => body.includes(`/webhooks/scout/${SIGNING[0]}`))).toBe(true);
   const shown: string[] = [];
   for (const args of [["status"], ["why", "scout"], ["call", "webhooks.list", "--as", "scout"]]) shown.push((await ask(...args)).words);

@@ -147,14 +147,14 @@ test("a store that cannot read its past is lost, and says so", async (context) =
   const store = await open({ onLost: ({ code }) => lost.resolve(code) });
   const past = store.pastOf(asHandle("scout1"));
   past?.catch(() => undefined);
-  await expect.poll(() => cut("past"), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => cut("past")).toBe(1);
   expect(await lost.promise).toBe("store_lost");
   await store.close().catch(() => undefined);
   await expect(past).rejects.toMatchObject({ code: "past_unread" });
   const again = await open();
   await again.pastOf(asHandle("scout1"));
   const shown = () => again.reads.eventsOf(asHandle("scout1"), 10).catch(({ code }: { readonly code: string }) => code);
-  await expect.poll(shown, { timeout: 60_000 }).toHaveLength(10);
+  await expect.poll(shown).toHaveLength(10);
 });
 
 test("a past that no packet of arrives any longer is given up after a minute", async (context) => {

@@ -46,7 +46,7 @@ describe.each(POSTGRES_MAJORS)("PostgreSQL %i", (major) => {
     const put = store.putEvents(arrival, clock.now());
     const waiting = async () =>
       server.run("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND clock_timestamp() - query_start > '2s'::interval");
-    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(waiting).toHaveLength(1);
     await release();
     expect((await put).fresh).toHaveLength(1);
   });
