@@ -1,4 +1,5 @@
 /** Two specialists on one key, through the real store: what either owes, both set calls aside for, in whatever order they come. */
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { WatchWrite } from "../../src/contract/event.ts";
 import type { Lane } from "../../src/contract/operations.ts";
@@ -14,6 +15,7 @@ import { MEMORY } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Admission } from "../../src/store/admission.ts";
+import { folder } from "../harness/process.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
 const KEY = asKeyId("shared");
@@ -27,8 +29,8 @@ afterEach(async () => {
   for (const store of stores.splice(0)) await store.close();
 });
 
-async function open(): Promise<Store> {
-  const store = openSqliteStore({ path: MEMORY, clock: systemClock(), random: seededRandom(1) });
+async function open(path = MEMORY): Promise<Store> {
+  const store = openSqliteStore({ path, clock: systemClock(), random: seededRandom(1) });
   stores.push(store);
   for (const handle of [SCOUT, QUILL]) await store.registerKey(handle, KEY, { limits: LIMITS, floors: DEFAULT_FLOORS }, T0);
   return store;
@@ -132,5 +134,24 @@ describe("two specialists on one key", () => {
     expect(before - (await store.laneBudget(KEY, "poll", T0))).toBe(READ_BACK_CALLS + CALLS_PER_OBLIGATION * MOST - kept);
     // What a specialist that is defined no longer left behind holds its neighbours up for a month at most.
     expect(await store.laneBudget(KEY, "poll", T0 + 31 * DAY)).toBe(before);
+  });
+
+  test("are shown with what it has used, once, by a store that has just been opened", async (context) => {
+    const path = join(folder(context), "store.sqlite");
+    const before = await open(path);
+    const own = { limits: LIMITS, floors: DEFAULT_FLOORS };
+    await before.registerKey(asHandle("hand"), asKeyId("of its own"), own, T0);
+    const answer = await ask(before, SCOUT, "reply", "posts.reply");
+    if (answer.kind !== "admitted") throw new Error("it waits");
+    await follow(before, answer.attempt, SCOUT, "job1");
+    await stores.pop()?.close();
+    const store = await open(path);
+    const used = [...(await store.usage(T0 + SECOND))].map(([handle, { quota }]) => [handle, quota?.day.used]);
+    expect(used.toSorted()).toEqual([
+      ["hand", 0],
+      ["quill", 1],
+      ["scout", 1],
+    ]);
+    expect((await store.quotaUse(KEY, T0 + SECOND))?.day.used).toBe(1);
   });
 });

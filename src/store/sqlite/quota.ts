@@ -302,9 +302,9 @@ export class QuotaTable {
 
   /** Loads keys into memory by one query each for all that are not there yet. */
   loadAll(keys: readonly KeyId[]): void {
-    const missing = keys.filter((key) => !this.#cache.has(key));
-    if (missing.length < 2) return;
-    const list = JSON.stringify(missing);
+    const missing = new Set(keys.filter((key) => !this.#cache.has(key))); // several specialists may have one
+    if (missing.size < 2) return;
+    const list = JSON.stringify([...missing]);
     const cells = new Map<string, CellRow[]>();
     for (const row of this.#sql.allCells.all(list)) {
       const known = cells.get(String(row["key_id"]));
