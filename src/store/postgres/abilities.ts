@@ -1,5 +1,6 @@
-/** The definitions of the processes beside the specialists that have rows: which process can run what is in a shard. */
+/** The definitions of the processes beside the shards of their specialists: which process can run what is in a shard. */
 import type { Query } from "./in-schema.ts";
+import { hashedShardSql } from "./shard-map.ts";
 
 /** A shard that the processes are not equally able to run: some lack definitions of specialists in it. */
 export interface UnevenShard {
@@ -17,10 +18,14 @@ export interface UndefinedSpecialist {
   readonly isDefinedElsewhere: boolean;
 }
 
+/** The shard of a specialist `h`, also of a new one, which has no rows yet. */
+const SHARD = `coalesce(s.shard, l.shard, ${hashedShardSql("h")})`;
+const PLACES = "LEFT JOIN @.specialist s ON s.handle = h LEFT JOIN @.placement l ON l.specialist = h";
+
 /** Processes with the same definitions in the same order, as usual, cost no more than this comparison. */
 const UNEVEN = `WITH able AS MATERIALIZED (
-    SELECT p.number, s.shard, count(*) AS n
-    FROM @.process p CROSS JOIN LATERAL unnest(p.handles) AS h JOIN @.specialist s ON s.handle = h
+    SELECT p.number, ${SHARD} AS shard, count(*) AS n
+    FROM @.process p CROSS JOIN LATERAL unnest(p.handles) AS h ${PLACES}
     WHERE p.number = ANY($1::bigint[]) AND (SELECT count(DISTINCT handles) > 1 FROM @.process WHERE number = ANY($1::bigint[]))
     GROUP BY 1, 2),
   best AS (SELECT shard, max(n) AS n FROM able GROUP BY shard)
@@ -36,9 +41,11 @@ export async function unevenShards(query: Query, among: readonly number[], own: 
 
 const UNDEFINED = `WITH owner AS (SELECT * FROM unnest($1::int[], $2::bigint[]) AS o (shard, number)),
   able AS (SELECT h, array_agg(p.number) AS numbers FROM @.process p CROSS JOIN LATERAL unnest(p.handles) AS h
-    WHERE p.number = ANY($3::bigint[]) GROUP BY h)
-  SELECT s.handle, coalesce(a.numbers && $4::bigint[], false) AS elsewhere, count(*) OVER () AS total
-    FROM @.specialist s JOIN owner o ON o.shard = s.shard LEFT JOIN able a ON a.h = s.handle
+    WHERE p.number = ANY($3::bigint[]) GROUP BY h),
+  every AS (SELECT handle AS h FROM @.specialist UNION SELECT h FROM able WHERE cardinality(numbers) < cardinality($3::bigint[])),
+  placed AS MATERIALIZED (SELECT h, ${SHARD} AS shard FROM every ${PLACES})
+  SELECT h AS handle, coalesce(a.numbers && $4::bigint[], false) AS elsewhere, count(*) OVER () AS total
+    FROM placed JOIN owner o USING (shard) LEFT JOIN able a USING (h)
     WHERE a.numbers IS NULL OR NOT o.number = ANY(a.numbers) ORDER BY 1 LIMIT 0 + $5`;
 
 export interface Owner {

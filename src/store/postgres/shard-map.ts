@@ -30,6 +30,12 @@ export function shardMap({ keys, placements, copy, home }: ShardMapOptions): Sha
   };
 }
 
+/** The shard of a name that was not placed, in SQL. */
+export function hashedShardSql(name: string): string {
+  const hash = `sha256(convert_to(${name}, 'UTF8'))`;
+  return `((get_byte(${hash}, 0) * 256 + get_byte(${hash}, 1)) % ${SHARDS})`;
+}
+
 const MOST_KNOWN = 100_000;
 const shardsByName = new Map<string, number>();
 

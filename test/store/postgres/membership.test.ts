@@ -242,8 +242,9 @@ test("a shard with a specialist that not all processes have a definition of belo
   const [old, fresh, third] = [await here.join(["scout"]), await here.join(["quill"]), await here.join(["quill", "scout"])];
   await known(here, old, asHandle("scout"));
   const [shard, all] = [hashedShard("scout"), [old.number, fresh.number, third.number]];
-  expect(await fresh.unevenShards(all)).toEqual([{ shard, isOurs: false, able: 2 }]);
-  expect(await old.unevenShards(all)).toEqual([{ shard, isOurs: true, able: 2 }]);
+  const ofScout = async (one: Membership) => (await one.unevenShards(all)).filter((uneven) => uneven.shard === shard);
+  expect(await ofScout(fresh)).toEqual([{ shard, isOurs: false, able: 2 }]);
+  expect(await ofScout(old)).toEqual([{ shard, isOurs: true, able: 2 }]);
   expect(await fresh.unevenShards([fresh.number])).toEqual([]); // nobody else is left for it
   expect((await fresh.undefinedSpecialists(await fresh.look(), 5)).total).toBe(0); // nobody has the shard
   await here.take(fresh, [shard]);
@@ -252,11 +253,26 @@ test("a shard with a specialist that not all processes have a definition of belo
     total: 1,
   });
   for (const one of [old, third]) await one.canRun([]);
-  expect(await fresh.unevenShards(all)).toEqual([]);
+  expect(await ofScout(fresh)).toEqual([]);
   expect((await fresh.undefinedSpecialists(await fresh.look(), 5)).first).toEqual([{ handle: "scout", isDefinedElsewhere: false }]);
   await old.canRun([asHandle("scout")]);
   await old.drains();
   expect((await fresh.undefinedSpecialists(await fresh.look(), 5)).first).toEqual([{ handle: "scout", isDefinedElsewhere: false }]);
+});
+
+test("a shard of a new specialist belongs to the processes that have its definition, and one that is at another is told", async (context) => {
+  const here = await lab(context);
+  const names = Array.from({ length: 50 }, (_, i) => `new${i}`);
+  const [old, fresh] = [await here.join([]), await here.join(names)];
+  const uneven = await fresh.unevenShards([old.number, fresh.number]);
+  const shards = [...new Set(names.map((name) => hashedShard(name)))];
+  expect(uneven.map(({ shard }) => shard).toSorted((a, b) => a - b)).toEqual(shards.toSorted((a, b) => a - b));
+  expect(uneven.every(({ isOurs, able }) => isOurs && able === 1)).toBe(true);
+  await here.take(old, [hashedShard("new7")]);
+  const undefinedOnes = async () => fresh.undefinedSpecialists(await fresh.look(), 5);
+  expect((await undefinedOnes()).first).toEqual([{ handle: "new7", isDefinedElsewhere: true }]);
+  await fresh.canRun([]);
+  expect(await undefinedOnes()).toEqual({ first: [], total: 0 }); // it is nobody's
 });
 
 test("a process that drains has the definitions of its specialists until it has given them", async (context) => {
