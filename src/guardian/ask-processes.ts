@@ -10,7 +10,7 @@ export interface Heard {
   readonly answers: boolean;
   /** How far the clock of its machine is ahead of the server's. */
   readonly aheadOfServerMs?: number;
-  /** A digest of its definitions. */
+  /** A digest of its definitions and the Guardian's settings. */
   readonly definitions?: string;
   /** Events that wait for a handler, and for how long the oldest does. */
   readonly events?: number;

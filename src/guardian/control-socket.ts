@@ -280,6 +280,8 @@ function clientOn(socket: Socket, by: string | undefined): { readonly client: Co
       await ask("follow", {});
       signal.addEventListener("abort", () => socket.destroy(), { once: true });
       await ended;
+      if (!signal.aborted)
+        throw new Retryable("control_lost", "the runtime that was followed has ended", { hint: "follow again once one has started" });
     },
     close: () => void socket.destroy(),
   };

@@ -56,7 +56,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     return {
       ...view,
       handles: async () => (await fleet.membership?.handlesOf(view)) ?? new Map(),
-      hello: (processes) => greet(fleet.membership, processes),
+      hello: (processes) => greet(fleet.membership, processes, fleet.trouble),
     };
   };
   const parts = async (): Promise<readonly GuardianPart[]> => {
@@ -126,14 +126,17 @@ export function guardianOfProcesses(membership: Membership, clock: Clock, caller
  * Asks the other processes if they work. Without those that have ended by then; without any if the server cannot be asked, which the statuses
  * tell.
  */
-async function greet(membership: Membership | undefined, processes: readonly FleetProcess[]): ReturnType<Seen["hello"]> {
+async function greet(membership: Membership | undefined, processes: readonly FleetProcess[], trouble?: string): ReturnType<Seen["hello"]> {
   const others = processes.filter(({ number }) => number !== membership?.number);
-  if (membership === undefined || others.length === 0) return new Map();
+  if (membership === undefined) return new Map();
+  const isOwn = others.length < processes.length && trouble !== undefined;
+  const own: readonly (readonly [number, Heard])[] = isOwn ? [[membership.number, { answers: true, trouble }]] : [];
+  if (others.length === 0) return new Map(own);
   try {
     const heard = await askProcesses(membership, others);
-    if ([...heard.values()].every(({ answers }) => answers)) return heard;
+    if ([...heard.values()].every(({ answers }) => answers)) return new Map([...own, ...heard]);
     const living = new Set((await membership.look()).processes.map(({ number }) => number));
-    return new Map([...heard].filter(([number]) => living.has(number)));
+    return new Map([...own, ...[...heard].filter(([number]) => living.has(number))]);
   } catch (error) {
     if (isConnectionLost(error)) return new Map();
     throw error;

@@ -19,8 +19,8 @@ export interface Seen {
   readonly free: readonly number[];
   /** The specialists that each has, by its number, also where it does not answer; those of free shards at `NO_PROCESS`. */
   readonly handles: () => Promise<ReadonlyMap<number, readonly Handle[]>>;
-  /** Asks processes if they work: those that have nothing to show. Without those that have ended meanwhile. */
-  readonly hello: (processes: readonly FleetProcess[]) => Promise<ReadonlyMap<number, Pick<Heard, "answers">>>;
+  /** Asks processes if they work: those that have nothing to show, and all where shards are free. Without those that have ended meanwhile. */
+  readonly hello: (processes: readonly FleetProcess[]) => Promise<ReadonlyMap<number, Pick<Heard, "answers" | "trouble">>>;
 }
 
 interface Answered {
@@ -76,7 +76,8 @@ export async function statusOfFleet(
     };
   });
   const homeless = unshownOf(NO_PROCESS);
-  const unseen = unseenIn(shown, homeless);
+  const troubles = homeless.length === 0 ? [] : troublesOf(processes, await hello(processes));
+  const unseen = unseenIn(shown, homeless, troubles);
   if (unseen === undefined) return { ...joined, processes: shown };
   return { ...joined, processes: shown, unseen, unseenHandles: [...shown.flatMap((one) => one.silent?.handles ?? []), ...homeless] };
 }
@@ -97,10 +98,21 @@ function sentence([name, message]: readonly [string, string]): string {
 
 const MAX_NAMED = 20;
 
-function unseenIn(processes: readonly ProcessShown[], homeless: readonly Handle[]): string | undefined {
+/** The reasons for which processes can open no store, or not all that they should. */
+function troublesOf(processes: readonly FleetProcess[], heard: Awaited<ReturnType<Seen["hello"]>>): readonly string[] {
+  return processes.flatMap(({ number, name }) => {
+    const trouble = heard.get(number)?.trouble;
+    return trouble === undefined ? [] : [`${name} cannot open their store: ${trouble}`];
+  });
+}
+
+function unseenIn(processes: readonly ProcessShown[], homeless: readonly Handle[], troubles: readonly string[]): string | undefined {
   const silent = processes.flatMap((one) => (one.silent === undefined ? [] : [one.silent]));
   const told = silent.map(({ message, handles }) => `${message}; it has ${namesOf(handles)}`);
-  if (homeless.length > 0) told.push(`${homelessText(homeless)}, so nothing is done for them; retinue fleet shows the processes`);
+  if (homeless.length > 0) {
+    const why = troubles.length === 0 ? "retinue fleet shows the processes" : troubles.join("; ");
+    told.push(`${homelessText(homeless)}, so nothing is done for them; ${why}`);
+  }
   return told.length === 0 ? undefined : told.join("; ");
 }
 

@@ -90,7 +90,8 @@ export class FleetLog {
     const isMistake = isRetinueError(error) && errorClass(error) === "Misconfigured";
     if (known === undefined || (isAll && !known.isAll))
       this.#log.error(`${isAll ? "nothing" : "for some specialists nothing"} is sent until the store can be used again`, { message, hint });
-    else if (isMistake && !known.isMistake) this.#log.error("the store cannot be used until somebody acts", { message, hint });
+    else if (isMistake && !known.isMistake)
+      this.#log.error(`the store ${isAll ? "" : "of some specialists "}cannot be used until somebody acts`, { message, hint });
     this.#trouble = {
       message,
       isAll: isAll || known?.isAll === true, // said once, though stores are opened and lost again meanwhile

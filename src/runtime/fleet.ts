@@ -367,7 +367,7 @@ export class Fleet {
     } catch (error) {
       await part?.runtime.stop();
       await held.store.close().catch(() => undefined); // the first error is the one to report
-      throw error;
+      throw lost ?? error; // what fails in a lost store fails because of that
     } finally {
       this.#beginning = undefined;
     }

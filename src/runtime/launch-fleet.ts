@@ -251,9 +251,9 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     return backlogOf(this.#with.fleet.parts.map(({ store }) => store));
   }
 
-  /** Of its definitions. */
+  /** Of its definitions and the Guardian's settings. */
   get digest(): string {
-    return (this.#digest ??= definitionsDigest(this.#with.specialists.values()));
+    return (this.#digest ??= definitionsDigest(this.#with.specialists.values(), this.#with.planned.config.guardian));
   }
 
   /** Called before these are put and retired one after another: the other processes hear of all at once, and keys are placed once. */

@@ -310,7 +310,8 @@ test("log --follow", async (context) => {
   announcer.emit("definition", { ...ANNOUNCED.definition, message: "the end" });
   await last.promise;
   await close();
-  expect(await following).toBe(0);
+  expect(await following).toBe(1);
+  expect(written).toContain("the runtime that was followed has ended");
   expect(steered(written)).toEqual([]);
 });
 

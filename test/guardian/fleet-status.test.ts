@@ -97,4 +97,13 @@ test("specialists of shards that no process has are named", async () => {
   }));
   expect(status.unseenHandles).toEqual(["lost", "found"]);
   expect(status.unseen).toBe("no process has 2 specialists: lost, found, so nothing is done for them; retinue fleet shows the processes");
+  const { unseen } = await statusOfFleet([await partOf("web:1", "a")], async () => ({
+    processes: [process(1)],
+    free: [7, 8],
+    handles: here,
+    hello: async () => new Map([[1, { answers: true, trouble: "the password is refused" }]]),
+  }));
+  expect(unseen).toBe(
+    "no process has 2 specialists: lost, found, so nothing is done for them; web:1 cannot open their store: the password is refused",
+  );
 });

@@ -146,12 +146,8 @@ describe("two specialists on one key", () => {
     await follow(before, answer.attempt, SCOUT, "job1");
     await stores.pop()?.close();
     const store = await open(path);
-    const used = [...(await store.usage(T0 + SECOND))].map(([handle, { quota }]) => [handle, quota?.day.used]);
-    expect(used.toSorted()).toEqual([
-      ["hand", 0],
-      ["quill", 1],
-      ["scout", 1],
-    ]);
+    const usage = await store.usage(T0 + SECOND);
+    expect(["hand", "quill", "scout"].map((handle) => usage.get(asHandle(handle))?.quota?.day.used)).toEqual([0, 1, 1]);
     expect((await store.quotaUse(KEY, T0 + SECOND))?.day.used).toBe(1);
   });
 });

@@ -8,6 +8,8 @@ const ENDED = /^(?:08|57P0[1-5]|25P0[34])/;
 const TRANSIENT = /^(?:40|55P03|57014)/;
 /** Disk full, out of memory, a limit of the server, a transaction that is read-only. */
 const UNWRITABLE = /^(?:53|25006|58030)/;
+/** A table, or the whole schema, is not there. */
+const MISSING = /^(?:42P01|3F000)$/;
 /** Words of the package `pg`. */
 const NO_TLS = "The server does not support SSL";
 const UNPROVEN = /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA)/;
@@ -37,6 +39,11 @@ export function statementFailure(address: PostgresAddress, cause: unknown): Reti
   if (UNWRITABLE.test(state))
     return new Retryable("store_unwritable", message, { cause, hint: "make the server writable: disk, memory, or its role as a replica" });
   if (TRANSIENT.test(state)) return new Retryable("store_statement_failed", message, { cause });
+  if (MISSING.test(state))
+    return new Misconfigured("store_missing", `${placeOf(address)} has the store no longer: ${reasonOf(cause)}`, {
+      hint: "restore the schema from a backup, and restart all processes",
+      cause,
+    });
   return state === "42501" ? rightsMissing(address, reasonOf(cause), { cause }) : new Fatal("store_statement_failed", message, { cause });
 }
 

@@ -115,7 +115,11 @@ test("a process joins the store again that it has worked on, and no other", asyn
   const known = new KnownStore();
   const first = await here.join({ known });
   await first.close();
-  await (await here.join({ known })).close();
+  const living = await here.join({ known });
+  await here.run("ALTER SCHEMA retinue RENAME TO elsewhere");
+  await expect(living.look()).rejects.toMatchObject({ code: "store_missing", message: expect.stringContaining("has the store no longer") });
+  await here.run("ALTER SCHEMA elsewhere RENAME TO retinue");
+  await living.close();
   await here.run("DROP SCHEMA retinue CASCADE");
   const gone = { code: "store_missing", message: expect.stringContaining("came back without the store") };
   await expect(here.join({ known })).rejects.toMatchObject(gone);
