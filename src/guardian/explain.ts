@@ -171,6 +171,8 @@ function notRunning(parts: Dependencies | undefined, handle: string): Reason {
     : { rule: "not_defined", message: "the running process has no definition of the specialist" };
 }
 
+const RETIRED: Reason = { rule: "not_defined", message: "its definition was removed: what it has begun goes on, and it begins nothing new" };
+
 /** The gateway's present verdict. */
 async function heldBy({ gateway, storeLost }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
   const lost = storeLost();
@@ -331,6 +333,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
   }));
   const { failing } = await showFailing(store, asHandle(handle));
   const absent = member === undefined && keptOut?.has(asHandle(handle)) !== true ? [notRunning(parts, handle)] : [];
+  const left = member?.retired === true ? [RETIRED] : [];
   const lost = parts?.storeLost();
   const own: readonly Reason[] = [
     ...(lost === undefined ? [] : [reasonOfLoss(lost)]),
@@ -344,6 +347,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     ...modelWaitsOf(asking, member),
     ...unreadOf(shown.sources),
     ...absent,
+    ...left,
   ];
   const reasons = withHeld(own, shown.held);
   const hint = (await firstRemedy(asking, own, { id: handle, handle })) ?? failing[0]?.hint;

@@ -131,7 +131,7 @@ describe("a live runtime", () => {
   });
 
   test.concurrent("takes changed definitions, keeps the last good one, retires removed ones", { timeout: LONG_MS }, async (context) => {
-    const { demo, root } = await world(context);
+    const { demo, root, ask } = await world(context);
     writeFileSync(join(root, "agents/talker.ts"), "export default {{");
     const broken = await demo.saying(isDefinition("cannot be used"));
     expect(broken).toMatchObject({
@@ -145,5 +145,7 @@ describe("a live runtime", () => {
     await demo.saying((said) => became("confirmed", "posts.create")(said) && said["handle"] === "talker");
     rmSync(join(root, "agents/careful.ts"));
     expect(await demo.saying(isDefinition("is no longer defined"))).toMatchObject({ handle: "careful" });
+    const why = { state: "waiting", reasons: expect.arrayContaining([expect.objectContaining({ rule: "not_defined" })]) };
+    expect(await ask("why", "careful")).toMatchObject({ said: why });
   });
 });
