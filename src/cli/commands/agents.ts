@@ -118,6 +118,8 @@ async function create(context: Context, file: string): Promise<ExitCode> {
     out.line(
       say`created ${out.paint.bold(handle)}${agent === undefined ? "" : ` as ${agent.id}`}; its key is in ${shown}, which only you may read`,
     );
+    if (config.store.kind === "postgres")
+      out.paragraph(`Other machines that run ${handle} need a copy of this file; their processes wait for the key until then.`);
     showRecord(context, config);
     out.result(defined({ ok: true, handle, id: agent?.id, keyFile, intent }));
     return EXIT.done;
