@@ -12,7 +12,6 @@ import { isTraced } from "../core/trace-ids.ts";
 import { SECOND } from "../core/units.ts";
 import { controlPath, isServed, serveControl, type Control } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
-import type { Snapshot } from "../guardian/status.ts";
 import { PROGRAM } from "../guardian/record-orders.ts";
 import type { Caller } from "../store/orders.ts";
 import type { SeenRuntime } from "../runtime/seen-runtime.ts";
@@ -66,25 +65,9 @@ export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
 /** One status for pages, metrics and alerts. Loaded only where one of them reads it. */
 async function openStatus({ config, guardianOf, runtime }: SurfaceOptions): Promise<SharedStatus | undefined> {
   if (config.console.port === undefined && config.alerts === undefined) return undefined;
-  const [{ createSharedStatus }, { statusOfLost }] = await Promise.all([import("./shared-status.ts"), import("../guardian/status.ts")]);
+  const { createSharedStatus } = await import("./shared-status.ts");
   const guardian = guardianOf(PROGRAM);
-  const { clock, storeLost, unkeptHalts, profile } = runtime.parts;
-  const since = clock.now();
-  const status = async (): Promise<Snapshot> => {
-    try {
-      return await guardian.status({});
-    } catch (error) {
-      const lost = storeLost();
-      if (lost === undefined) throw error;
-      return statusOfLost({
-        at: clock.now(),
-        running: { pid: process.pid, since, baseUrl: config.network.baseUrl ?? "", set: profile.set },
-        storeLost: { message: lost.message, hint: "mend the server of the store, or the way to it; the processes go on by themselves" },
-        unkept: unkeptHalts.all(),
-      });
-    }
-  };
-  return createSharedStatus({ clock, status });
+  return createSharedStatus({ clock: runtime.parts.clock, status: () => guardian.status({}) });
 }
 
 /** Commands find a runtime by its store's path; a store in memory has none. */

@@ -171,7 +171,10 @@ function notRunning(parts: Dependencies | undefined, handle: string): Reason {
     : { rule: "not_defined", message: "the running process has no definition of the specialist" };
 }
 
-const RETIRED: Reason = { rule: "not_defined", message: "its definition was removed: what it has begun goes on, and it begins nothing new" };
+const RETIRED: Reason = {
+  rule: "not_defined",
+  message: "its definition was removed: what it has begun goes on, and it begins nothing new",
+};
 
 /** The gateway's present verdict. */
 async function heldBy({ gateway, storeLost }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {

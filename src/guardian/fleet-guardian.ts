@@ -24,6 +24,7 @@ import type { GuardianPart } from "./guardian-part.ts";
 import { answerText } from "./answer-text.ts";
 import { askProcesses, type Heard } from "./ask-processes.ts";
 import type { Seen } from "./fleet-status.ts";
+import { withStatusOfLost } from "./lost-fleet.ts";
 import { movingGuardian } from "./moving-guardian.ts";
 import { joinGuardians, nobodyAtWork } from "./join-guardians.ts";
 import { carriedOut, newOrder } from "./record-orders.ts";
@@ -64,7 +65,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     const { session } = fleet;
     return [...ownParts(launched, caller), ...(session === undefined ? [] : othersOf(session, fleet.others(), caller))];
   };
-  return movingGuardian({
+  const guardian = movingGuardian({
     parts,
     seen,
     clock,
@@ -97,6 +98,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
       return { notKept: { message: `the halt is not kept: ${unreached.message}`, hint } };
     },
   });
+  return withStatusOfLost(guardian, launched);
 }
 
 /** The fleet as a command sees it that is no member. */

@@ -210,13 +210,15 @@ test("without the server nothing is said to be well, and a halt says that it is 
   await lab.answered(await lab.news("one"));
   const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
   await lost.halt("fast");
-  await expect.poll(async () => (await order("status")).stderr).toContain("the server of the store cannot be used");
-  for (const words of [["status"], ["why", "s1"], ["log"], ["pause", "s1"]]) {
+  const status = async (): Promise<string> => (await order("status")).stdout;
+  await expect.poll(status).toMatch(/Nothing is sent: .*cannot be reached.*\n *mend the server of the store/);
+  for (const words of [["why", "s1"], ["log"], ["pause", "s1"]]) {
     const said = await order(...words);
     expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("nothing is sent meanwhile")]);
   }
   const halted = await order("halt", "--reason", "no server");
   expect([halted.code, `${halted.stdout}${halted.stderr}`]).toEqual([1, expect.stringContaining("the halt is not kept")]);
+  expect(await status()).toMatch(/Halted: nobody writes since .*: no server; not stored/);
   const metrics = async (): Promise<string> =>
     (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
   await expect.poll(metrics).toMatch(/^retinue_store_lost 1$/m);

@@ -34,6 +34,8 @@ test("a process says that its server does not answer, holds a halt meanwhile, an
     return stdout + stderr;
   };
   await expect.poll(halt).toContain(`it holds in process ${process.pid}`);
+  const status = async (): Promise<string> => (await order("status")).stdout;
+  await expect.poll(status).toMatch(/Nothing is sent: [^]*now/);
 
   proxy.silence(false);
   await expect.poll(ready).toBe(200);

@@ -44,10 +44,11 @@ export const command: Command = {
 };
 
 function show(snapshot: Snapshot, cwd: string, out: Output): void {
-  const { at, storeLost, halts, pauses, frozen, processes = [] } = snapshot;
+  const { at, storeLost, halts, pauses, frozen } = snapshot;
   const { paint } = out;
   showRunning(snapshot, out);
   if (storeLost !== undefined) out.line(paint.red(`Nothing is sent: ${storeLost.message}`));
+  if (storeLost?.hint !== undefined) out.line(`  ${storeLost.hint}`);
   for (const { scope, reason, since, kept } of halts) {
     const end = kept === false ? "; not stored: it ends with the process" : "";
     out.line(
@@ -62,23 +63,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
   }
   out.line();
   showFailing(snapshot, at, cwd, out);
-  out.table(snapshot.specialists, [
-    { title: "specialist", value: (row) => row.handle },
-    ...(processes.length > 1 ? [PROCESS] : []),
-    { title: "tier", value: ({ tier = "-", trust }) => (trust === undefined ? tier : `${tier}, ${trust}`) },
-    { title: "done", value: (row) => total(row.actions), align: "right" },
-    { title: "to do", value: (row) => (row.open["ready"] ?? 0) + (row.open["sending"] ?? 0), align: "right" },
-    ...(snapshot.approvals.length === 0 ? [] : [AWAITING]),
-    { title: "jobs", value: jobsText },
-    {
-      title: "this hour",
-      value: ({ quota }) => windowText(quota?.hour),
-      align: "right",
-    },
-    { title: "this day", value: ({ quota }) => windowText(quota?.day), align: "right" },
-    { title: "spent", value: spentText, align: "right" },
-    { title: "next poll", value: (row) => nextLook(row, snapshot) },
-  ]);
+  if (storeLost === undefined || snapshot.specialists.length > 0) showSpecialists(snapshot, out);
   for (const { currency, dayMicros, dayCapMicros } of snapshot.money) {
     if (dayCapMicros === undefined) continue;
     const [spent, cap] = [dayMicros / MICROS_PER_UNIT, dayCapMicros / MICROS_PER_UNIT];
@@ -103,6 +88,27 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
   list("Deliveries that were refused, of jobs that are still ours (retinue why <id>)", "undelivered", snapshot, out);
   list("Parked (retinue why <id>, retinue retry <id>)", "parked", snapshot, out);
   list("In doubt: read back by itself (retinue why <id>)", "doubts", snapshot, out);
+}
+
+function showSpecialists(snapshot: Snapshot, out: Output): void {
+  const { processes = [] } = snapshot;
+  out.table(snapshot.specialists, [
+    { title: "specialist", value: (row) => row.handle },
+    ...(processes.length > 1 ? [PROCESS] : []),
+    { title: "tier", value: ({ tier = "-", trust }) => (trust === undefined ? tier : `${tier}, ${trust}`) },
+    { title: "done", value: (row) => total(row.actions), align: "right" },
+    { title: "to do", value: (row) => (row.open["ready"] ?? 0) + (row.open["sending"] ?? 0), align: "right" },
+    ...(snapshot.approvals.length === 0 ? [] : [AWAITING]),
+    { title: "jobs", value: jobsText },
+    {
+      title: "this hour",
+      value: ({ quota }) => windowText(quota?.hour),
+      align: "right",
+    },
+    { title: "this day", value: ({ quota }) => windowText(quota?.day), align: "right" },
+    { title: "spent", value: spentText, align: "right" },
+    { title: "next poll", value: (row) => nextLook(row, snapshot) },
+  ]);
 }
 
 /** Shows what runs: one process, or all of a fleet. */
