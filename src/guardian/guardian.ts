@@ -162,11 +162,12 @@ function decisions(context: GuardianContext): Pick<Guardian, "retry" | "settle">
       }
       const intent = await store.findIntent(id);
       if (intent === undefined) return retryEvent(context, id, handle);
-      if (intent.state !== "parked") throw new Refused("nothing_parked", `${id} is not parked, it is ${intent.state}`);
-      if (mayHaveHappened(intent))
+      const isParked = intent.state === "parked";
+      if (isParked ? mayHaveHappened(intent) : isDecidable(intent.state))
         throw new Refused("may_have_happened", `${id} may have happened already, and must not happen twice`, {
-          hint: `check on the network, then: retinue settle ${id} --happened, or --did-not`,
+          hint: `${isParked ? "" : "it is read back by itself; or "}check on the network, then: retinue settle ${id} --happened, or --did-not`,
         });
+      if (!isParked) throw new Refused("nothing_parked", `${id} is not parked, it is ${intent.state}`);
       await moved(context, intent, "retry", { state: "ready", nextAt: clock.now() });
       wakeAll(context);
       return { message: `${intent.operation} of ${intent.specialist} is tried again` };

@@ -125,9 +125,10 @@ describe("an action in doubt", () => {
     expect(why.hint).toBeUndefined();
   });
 
-  test("is decided once", async () => {
+  test("is decided once, and not by a retry", async () => {
     const { guardian, inDoubt } = await desk();
     await inDoubt("i1", "at-most-once");
+    await expect(guardian.retry({ id: "i1" })).rejects.toMatchObject({ code: "may_have_happened" });
     await guardian.settle({ id: "i1", verdict: "happened" });
     await expect(guardian.settle({ id: "i1", verdict: "did-not" })).rejects.toMatchObject({ code: "not_in_doubt" });
     await expect(guardian.settle({ id: "i2", verdict: "did-not" })).rejects.toMatchObject({ code: "nothing_found" });
