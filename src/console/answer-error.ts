@@ -25,6 +25,8 @@ const BY_CODE: { readonly [code: string]: number | undefined } = {
   not_in_doubt: 409,
   may_have_happened: 409,
 };
+/** The status of a body in another format. */
+const UNSUPPORTED_MEDIA = 415;
 const BY_CLASS: { readonly [name in ErrorClass]: number } = { Refused: 422, Misconfigured: 400, Retryable: 503, Fatal: 500 };
 
 /** Sends an error. `now` is the present, for the time to wait. */
@@ -32,6 +34,8 @@ export function answerError(reply: FastifyReply, error: unknown, now: number, on
   if (!isRetinueError(error)) {
     const status = statusOf(error);
     if (status >= 500) onError(error);
+    if (status === UNSUPPORTED_MEDIA)
+      return say(reply, status, "failed", "the body must be JSON", "send it with content-type: application/json");
     return say(reply, status, "failed", status >= 500 ? "the console failed; the log says why" : messageOf(error));
   }
   const status = BY_CODE[error.code] ?? BY_CLASS[errorClass(error) ?? "Fatal"];

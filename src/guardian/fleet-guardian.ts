@@ -247,6 +247,7 @@ export async function drainProcess(
   { all, by }: { readonly all: readonly FleetProcess[]; readonly by: string },
 ): Promise<OrderResult> {
   readAnswer(await membership.ask(process, JSON.stringify({ do: "drain", by }), ANSWER_MS));
+  if (process.draining) return { message: `${process.name} was drained before, and takes none until it is started again` };
   const isLast = all.every((one) => one.draining || one.number === process.number);
   return {
     message: isLast

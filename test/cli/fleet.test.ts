@@ -47,6 +47,7 @@ test("commands on any machine see all specialists, and an order reaches each", a
   for (const name of names) for (const { stderr } of [copied, unnamed]) expect(stderr).toContain(name);
   const drained = await lab.ask("fleet", "drain", String((await fleet()).processes[0].name));
   expect(drained.stdout).toContain("gives its specialists to the others");
+  expect((await lab.ask("fleet", "drain", names[0])).stdout).toContain("was drained before");
   await expect.poll(async () => (await fleet()).processes.map(({ shards }: { shards: number }) => shards)).toEqual([0, 1024]);
   const after = JSON.parse((await lab.ask("status", "--json")).stdout);
   expect(after.halts).toMatchObject([{ scope: "*", reason: "enough" }]);

@@ -161,7 +161,8 @@ test("a body that is too large or no JSON is refused", async () => {
   const large = await desk.order(session, "reject", { id: "p1", reason: "x".repeat(100_000) });
   expect([large.status, codeOf(large)]).toEqual([413, "failed"]);
   const headers = { cookie: session.cookie, "x-csrf-token": session.csrf };
-  expect((await desk.ask("/api/orders/pause", { headers: { ...headers, "content-type": "text/plain" }, body: "x" })).status).toBe(415);
+  const text = await desk.ask("/api/orders/pause", { headers: { ...headers, "content-type": "text/plain" }, body: "x" });
+  expect([text.status, text.json]).toMatchObject([415, { error: { hint: "send it with content-type: application/json" } }]);
   expect(codeOf(await desk.ask("/api/orders/pause", { headers, body: "[1]" }))).toBe("query_invalid");
   for (const body of ["{'handle': 'scout'}", '{"handle": "sc', "null", " "])
     expect(codeOf(await desk.ask("/api/orders/pause", { headers, body })), "cut off, it must not pause everyone").toBe("query_invalid");
