@@ -21,7 +21,7 @@ export function plantAll(): number {
 
 function runTests(file: string, env: { readonly [name: string]: string }): boolean {
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-  const { status } = spawnSync(process.execPath, ["--conditions=retinue-source", vitest, "run", file], {
+  const { status } = spawnSync(process.execPath, ["--conditions=retinue-source", vitest, "run", "--bail=1", file], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: "ignore",
