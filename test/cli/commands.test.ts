@@ -3,11 +3,8 @@ import { rmSync, writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, type TestContext } from "vitest";
 import { isObject, type JsonObject } from "../../src/core/json.ts";
-import { SECOND } from "../../src/core/units.ts";
 import { retinue } from "../harness/cli.ts";
 import { became, folder, start, textIn, type Process } from "../harness/process.ts";
-
-const LONG_MS = 60 * SECOND;
 
 const TALKER = `
 import { defineSpecialist } from "retinue";
@@ -62,7 +59,7 @@ const settled = (said: JsonObject): boolean =>
   said["type"] === "intent" && said["state"] === "confirmed" && textIn(said, "operation").startsWith("posts.");
 
 describe("a live runtime", () => {
-  test.concurrent("says how it stands, is stopped, lifted and asked by commands", { timeout: LONG_MS }, async (context) => {
+  test.concurrent("says how it stands, is stopped, lifted and asked by commands", async (context) => {
     const { demo, ask, root } = await world(context);
     const status = await ask("status");
     expect(status).toMatchObject({ code: 0, said: { ok: true, running: { pid: demo.pid, set: "b" }, halts: [] } });
@@ -97,7 +94,7 @@ describe("a live runtime", () => {
     expect(await ask("pause", "nobody")).toMatchObject({ code: 2, said: { error: { code: "specialist_unknown" } } });
   });
 
-  test.concurrent("holds what is reviewed until the Guardian's word, also over its end", { timeout: LONG_MS }, async (context) => {
+  test.concurrent("holds what is reviewed until the Guardian's word, also over its end", async (context) => {
     const { demo, ask, root } = await world(context);
     const first = await demo.saying(became("proposed", "posts.create"));
     const id = textIn(first, "id");
@@ -130,7 +127,7 @@ describe("a live runtime", () => {
     expect(await ask("status")).toMatchObject({ code: 0 });
   });
 
-  test.concurrent("takes changed definitions, keeps the last good one, retires removed ones", { timeout: LONG_MS }, async (context) => {
+  test.concurrent("takes changed definitions, keeps the last good one, retires removed ones", async (context) => {
     const { demo, root, ask } = await world(context);
     writeFileSync(join(root, "agents/talker.ts"), "export default {{");
     const broken = await demo.saying(isDefinition("cannot be used"));

@@ -49,30 +49,26 @@ test(
   },
 );
 
-test(
-  "a drain that the server does not take at once holds all the same, and is told to the others once it does",
-  { timeout: 90_000 },
-  async (context) => {
-    const store = await server.database();
-    const lab = await fleetLab(context, { store, specialists: 4 });
-    const [one] = [lab.run(), lab.run()];
-    const shown = async (): Promise<readonly { readonly name: string; readonly shards: number; readonly draining: boolean }[]> =>
-      JSON.parse((await lab.ask("fleet", "--json")).stdout).processes;
-    await expect.poll(async () => (await shown()).map(({ shards }) => shards)).toEqual([512, 512]);
-    const permit = await refuseStatements(server, store, { when: "UPDATE OF draining", on: "process" });
-    const isOne = ({ name }: { readonly name: string }): boolean => name.endsWith(`:${one.pid}`);
-    expect((await lab.ask("fleet", "drain", (await shown()).find(isOne)?.name ?? "")).code).toBe(0);
-    await one.saying((line) => JSON.stringify(line).includes("do not know of the drain yet"));
-    await expect.poll(async () => (await shown()).find(isOne)?.shards).toBe(0);
-    await permit();
-    const state = async () =>
-      (await shown()).map((process) => ({ isOne: isOne(process), shards: process.shards, draining: process.draining }));
-    await expect.poll(state).toEqual(
-      expect.arrayContaining([
-        { isOne: false, shards: 1_024, draining: false },
-        { isOne: true, shards: 0, draining: true },
-      ]),
-    );
-    expect(one.said.filter((line) => JSON.stringify(line).includes("outside any handling"))).toEqual([]);
-  },
-);
+test("a drain that the server does not take at once holds all the same, and is told to the others once it does", async (context) => {
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 4 });
+  const [one] = [lab.run(), lab.run()];
+  const shown = async (): Promise<readonly { readonly name: string; readonly shards: number; readonly draining: boolean }[]> =>
+    JSON.parse((await lab.ask("fleet", "--json")).stdout).processes;
+  await expect.poll(async () => (await shown()).map(({ shards }) => shards)).toEqual([512, 512]);
+  const permit = await refuseStatements(server, store, { when: "UPDATE OF draining", on: "process" });
+  const isOne = ({ name }: { readonly name: string }): boolean => name.endsWith(`:${one.pid}`);
+  expect((await lab.ask("fleet", "drain", (await shown()).find(isOne)?.name ?? "")).code).toBe(0);
+  await one.saying((line) => JSON.stringify(line).includes("do not know of the drain yet"));
+  await expect.poll(async () => (await shown()).find(isOne)?.shards).toBe(0);
+  await permit();
+  const state = async () =>
+    (await shown()).map((process) => ({ isOne: isOne(process), shards: process.shards, draining: process.draining }));
+  await expect.poll(state).toEqual(
+    expect.arrayContaining([
+      { isOne: false, shards: 1_024, draining: false },
+      { isOne: true, shards: 0, draining: true },
+    ]),
+  );
+  expect(one.said.filter((line) => JSON.stringify(line).includes("outside any handling"))).toEqual([]);
+});

@@ -1,5 +1,4 @@
 /** A local network on virtual time and two specialists that post every minute and watch the feed, to be restarted and looked at. */
-import { vi } from "vitest";
 import type { DriftPolicy } from "../../src/contract/reading/pinned-fields.ts";
 import type { ProfileSource } from "../../src/contract/profile/source.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
@@ -27,9 +26,6 @@ export interface Stage {
   /** When a handle asked for what matches, since then. */
   times(handle: string, pattern: RegExp, since: number): readonly number[];
 }
-
-// Hours of virtual time take seconds of a processor, which a busy machine shares out.
-vi.setConfig({ testTimeout: 60_000 });
 
 const HANDLES = ["ann", "ben"];
 

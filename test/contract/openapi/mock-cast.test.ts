@@ -143,7 +143,7 @@ async function work({ onTestFinished }: TestContext, set: EndpointSet, prism: Pr
 }
 
 describe.concurrent.each(SETS)("against an independent mock of set %s", (set) => {
-  test("the cast reads what is there and has every write confirmed", { timeout: LONGEST_MS + 20_000 }, async (context) => {
+  test("the cast reads what is there and has every write confirmed", async (context) => {
     const { expect: check } = context;
     const prism = await startPrism(withJob(asOfNow(openApiDocument(set))));
     context.onTestFinished(prism.stop);

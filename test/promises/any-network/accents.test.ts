@@ -6,21 +6,20 @@ import { runAccent, shortcomings } from "../../campaigns/accents/join.ts";
 const CALM = [3, 10, 41, 72];
 const DOCUMENTED = [2, 81];
 const STORMY = [5, 16];
-const TIMEOUT_MS = 60_000;
 
 describe("a network in another accent", () => {
-  test.each(CALM)("of seed %i is joined, and the cast does all it does elsewhere", { timeout: TIMEOUT_MS }, async (seed) => {
+  test.each(CALM)("of seed %i is joined, and the cast does all it does elsewhere", async (seed) => {
     const run = await runAccent({ seed, set: seed % 2 === 0 ? "b" : "a", cast: CAST, minutes: 1 });
     expect(shortcomings(run)).toEqual([]);
   });
 
-  test.each(DOCUMENTED)("of seed %i is joined by its own document, without a line from a person", { timeout: TIMEOUT_MS }, async (seed) => {
+  test.each(DOCUMENTED)("of seed %i is joined by its own document, without a line from a person", async (seed) => {
     const run = await runAccent({ seed, set: seed % 2 === 0 ? "b" : "a", cast: CAST, minutes: 1, documented: true });
     expect(run.marks).toBe(0);
     expect(shortcomings(run)).toEqual([]);
   });
 
-  test.each(STORMY)("of seed %i holds every promise when answers are lost", { timeout: TIMEOUT_MS }, async (seed) => {
+  test.each(STORMY)("of seed %i holds every promise when answers are lost", async (seed) => {
     const timing = { deadlineMs: "10s", lateLandingMs: "2s", readLagMs: "1s" };
     const faults = { lostReplies: 0.06, lostRequests: 0.03, slowReplies: 0.05 };
     // Reading back what was lost can use up an hour of the Free tier, and would then wait for the next one.

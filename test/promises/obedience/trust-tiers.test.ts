@@ -1,13 +1,11 @@
 /** What a profile says that a trust tier may not do waits until the network itself says that the trust is there. */
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { EndpointSet } from "../../../src/contract/operations.ts";
 import type { ProfileSource } from "../../../src/contract/profile/source.ts";
 import { DAY, HOUR, MINUTE } from "../../../src/core/units.ts";
 import type { Guardian } from "../../../src/guardian/guardian.ts";
 import { harness } from "../../harness/harness.ts";
 import { textAt } from "../../harness/visitor.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const FANS = 12;
 
