@@ -26,7 +26,8 @@ interface Shown {
   readonly all: () => string;
   /** Waits until the terminal shows a text, and gives what stands in its groups. */
   readonly shows: (pattern: RegExp) => Promise<readonly string[]>;
-  readonly ended: Promise<number>;
+  /** Asks it to end, and waits until it has. */
+  readonly end: () => Promise<number>;
 }
 
 /** A command on a terminal of 80 columns, in this process. */
@@ -53,7 +54,12 @@ function onTerminal(args: readonly string[], cwd: string, env: { readonly [name:
       waiting.add(look);
       look();
     });
-  return { all: () => text, shows, ended: main(args, { cwd, env, stdout, stderr: stdout }) };
+  const ended = main(args, { cwd, env, stdout, stderr: stdout });
+  const end = (): Promise<number> => {
+    process.emit("SIGHUP", "SIGHUP");
+    return ended;
+  };
+  return { all: () => text, shows, end };
 }
 
 function projectOf(context: TestContext): string {
@@ -64,7 +70,7 @@ function projectOf(context: TestContext): string {
 }
 
 test("the demo's view names the console first and then the network's page, and each token logs in at its own", async (context) => {
-  const demo = onTerminal(["demo", "--for", "5s"], projectOf(context));
+  const demo = onTerminal(["demo"], projectOf(context));
   await demo.shows(/\[\?1049h/);
   // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
   const [, page = "", token = ""] = await demo.shows(/\[H[^]*?My Agents\s+(http:\S+)  log in: ([\w-]+)\u001B\[K/);
@@ -75,7 +81,7 @@ test("the demo's view names the console first and then the network's page, and e
   const headers = { "content-type": "application/json", origin: desk };
   const inside = await fetch(`${desk}/api/session`, { method: "POST", headers, body: JSON.stringify({ token: own }) });
   expect([inside.status, await inside.json()]).toEqual([200, expect.objectContaining({ who: "guardian", role: "act" })]);
-  expect(await demo.ended).toBe(0);
+  expect(await demo.end()).toBe(0);
 });
 
 test("run has the view on a terminal, with what was done; lines with --plain and in a dry run", async (context) => {
@@ -92,18 +98,19 @@ test("run has the view on a terminal, with what was done; lines with --plain and
   };
   network.start();
 
-  const dry = onTerminal(["run", "--dry-run", "--for", "4s"], cwd, env);
-  expect(await dry.ended).toBe(0);
+  const dry = onTerminal(["run", "--dry-run"], cwd, env);
+  await dry.shows(/would reply to (\S+): "I read \1"/);
+  expect(await dry.end()).toBe(0);
   expect(dry.all()).not.toContain(ENTERED);
-  expect(dry.all()).toMatch(/would reply to (\S+): "I read \1"/);
 
-  const view = onTerminal(["run", "--for", "6s"], cwd, env);
+  const view = onTerminal(["run"], cwd, env);
   await view.shows(/Done: \d+ × posts\.reply/);
-  expect(await view.ended).toBe(0);
+  expect(await view.end()).toBe(0);
   expect(view.all().indexOf(LEFT)).toBeGreaterThan(view.all().indexOf(ENTERED));
   expect(view.all().slice(view.all().indexOf(LEFT))).toMatch(/specialist +tier/);
 
-  const plain = onTerminal(["run", "--plain", "--for", "1s"], cwd, env);
-  expect(await plain.ended).toBe(0);
+  const plain = onTerminal(["run", "--plain"], cwd, env);
+  await plain.shows(/replied to/);
+  expect(await plain.end()).toBe(0);
   expect(plain.all()).not.toContain(ENTERED);
 });

@@ -19,6 +19,8 @@ export default defineSpecialist({
   },
 });
 `;
+/** The last line of a handled post, which is shown at every level. */
+const HANDLED = /a fault/;
 const LINES = ["a fault", "a warning", "a fact", "a detail"];
 
 test.for([
@@ -28,7 +30,7 @@ test.for([
   [[], { RETINUE_LOG_LEVEL: "debug" }, 4],
 ] as const)("%j with %j shows %i of the levels", async ([args, env, shown]) => {
   const { root } = project({ "agents/scout.ts": LOUD });
-  const { stderr, stdout } = await retinue(["demo", "--for", "3s", "--json", ...args], { cwd: root, env });
+  const { stderr, stdout } = await retinue(["demo", "--json", ...args], { cwd: root, env, until: HANDLED });
   expect(LINES.map((line) => stderr.includes(line))).toEqual(LINES.map((_, i) => i < shown));
   expect(JSON.parse(stdout)).toMatchObject({ ok: true });
 });
@@ -36,8 +38,8 @@ test.for([
 test("each line has its time in ISO 8601, as JSON and where it is no terminal that reads", async () => {
   const { root } = project({ "agents/scout.ts": LOUD });
   const [json, people] = await Promise.all([
-    retinue(["demo", "--for", "3s", "--json"], { cwd: root }),
-    retinue(["demo", "--for", "3s"], { cwd: root }),
+    retinue(["demo", "--json"], { cwd: root, until: HANDLED }),
+    retinue(["demo"], { cwd: root, until: HANDLED }),
   ]);
   const lines = json.stderr
     .trim()

@@ -15,7 +15,7 @@ export interface RunOptions {
   readonly cwd: string;
   readonly env?: { readonly [name: string]: string };
   readonly nodeOptions?: readonly string[];
-  /** Asks it to end once it has said this, however slow the machine is. Without effect in this process. */
+  /** Asks it to end once stdout or stderr has this, however slow the machine is. Without effect in this process. */
   readonly until?: RegExp;
 }
 
@@ -29,12 +29,20 @@ export function retinue(args: readonly string[], { cwd, env = {}, nodeOptions = 
     });
     let stdout = "";
     let stderr = "";
+    let isAsked = false;
+    const look = (): void => {
+      if (isAsked || until === undefined || !(until.test(stdout) || until.test(stderr))) return;
+      isAsked = true;
+      child.kill("SIGTERM");
+    };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      const before = until?.test(stdout) === true;
       stdout += text;
-      if (!before && until?.test(stdout) === true) child.kill("SIGTERM");
+      look();
     });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => void (stderr += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+      look();
+    });
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, stdout, stderr }));
   });

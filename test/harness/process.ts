@@ -32,8 +32,6 @@ export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
-  /** From the last signal sent to the end, in ms. */
-  readonly tookMs: number;
 }
 
 export interface StartOptions {
@@ -71,7 +69,6 @@ export function start(
   const waiting = new Set<{ readonly fits: (said: JsonObject) => boolean; readonly found: (said: JsonObject) => void }>();
   let stdout = "";
   let rest = "";
-  let signalledAt = performance.now();
   const hear = (line: string): void => {
     const value = parseJson(line);
     if (!isObject(value)) return void (line.trim() !== "" && strays.push(line));
@@ -90,7 +87,7 @@ export function start(
   });
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code, signal) => resolve({ code, signal, stdout, tookMs: performance.now() - signalledAt }));
+    child.on("close", (code, signal) => resolve({ code, signal, stdout }));
   });
   onTestFinished(async () => {
     child.kill("SIGKILL");
@@ -115,7 +112,6 @@ export function start(
       ]);
     },
     kill(signal) {
-      signalledAt = performance.now();
       child.kill(signal);
     },
     ended,
