@@ -20,7 +20,7 @@ async function completeIn(cwd: string, line: string): Promise<{ readonly words: 
   const source = `retinue() { '${process.execPath}' '${BIN}' "$@"; }
     ${await script("bash")}
     COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _retinue; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout, stderr } = spawnSync("bash", ["-uc", source], { cwd, encoding: "utf8" });
+  const { stdout, stderr } = spawnSync("bash", ["--norc", "-uc", source], { cwd, encoding: "utf8" });
   return { words: stdout.split("\n").filter((word) => /^[^-]/.test(word)), stderr };
 }
 
@@ -56,7 +56,7 @@ test.each([
   const words = line.split(" ");
   const source = `${await script("bash")}
     COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _retinue; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const said = execFileSync("bash", ["-uc", source], { encoding: "utf8" });
+  const said = execFileSync("bash", ["--norc", "-uc", source], { encoding: "utf8" });
   expect(said.split("\n").filter((word) => word !== "")).toEqual(completed);
 });
 
