@@ -1,6 +1,6 @@
 /** My Agents, as a browser without scripts uses it. */
 import http from "node:http";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import type { Listening, LocalNetwork } from "../../src/local-network/options.ts";
@@ -93,12 +93,12 @@ describe("My Agents", () => {
     const [scout, quill] = ["scout", "quill"].map((handle) => asking(network, "b", network.provision({ handle, tier: "free" }).key));
     await scout?.("POST", "/v1/webhooks", { body: { url: `http://127.0.0.1:${port}/<hook>` } });
     await quill?.("POST", "/v1/posts", { body: { content: "news" } });
-    await vi.waitFor(() => expect(network.deliveries()[0]?.status).toBe("delivered"));
+    await expect.poll(() => network.deliveries()[0]?.status).toBe("delivered");
     const { list, post } = await loggedIn();
     const id = network.deliveries()[0]?.id ?? "";
     expect(await list()).toMatch(new RegExp(`${id}.*@scout.*post.created.*delivered.*HTTP 204`));
     expect((await post("/guardian/redeliver", { delivery: id })).status).toBe(303);
-    await vi.waitFor(() => expect(network.deliveries()[0]?.attempts).toHaveLength(2));
+    await expect.poll(() => network.deliveries()[0]?.attempts).toHaveLength(2);
     expect(received).toBe(2);
     expect((await post("/guardian/redeliver", { delivery: "evt_none" })).html).toContain("there is no delivery");
     await new Promise((resolve) => receiver.close(resolve));
