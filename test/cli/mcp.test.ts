@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isObject, parseJson } from "../../src/core/json.ts";
 import { errorOf } from "../harness/store-project.ts";
-import { start, textIn } from "../harness/process.ts";
+import { resultOf, start, textIn } from "../harness/process.ts";
 import { mcpProject, newOverHttp, newOverStdio, oldOverStdio, textsOf } from "../harness/mcp-project.ts";
 
 const BIN = join(import.meta.dirname, "../../bin/retinue.js");
@@ -54,7 +54,9 @@ test.each([
 test("calls go through the running process, which holds the store", async (context) => {
   const { command, root, env, network } = await mcpProject({ "agents/scout.yaml": SCOUT });
   const running = start(context, ["run"], { cwd: root, env });
-  await running.saying(({ type }) => type !== undefined);
+  await running.saying(({ type }) => type === "started");
+  const status = async () => resultOf(await start(context, ["status"], { cwd: root, env }).ended);
+  await expect.poll(async () => (await status())["running"], { timeout: 60_000 }).toBeDefined();
   const client = await newOverStdio(command);
   const limits = await client.readResource({ uri: "retinue://limits" });
   expect(JSON.parse(String(limits.contents[0]?.["text"]))).toMatchObject({ running: true });
