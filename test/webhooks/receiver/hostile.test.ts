@@ -208,9 +208,9 @@ describe("every request that is not taken counts against its sender:", () => {
     ["a head that is too long", 431, request(POST, `a: ${"b".repeat(20_000)}\r\n`)],
     ["two lengths", 400, request(POST, "content-length: 2\r\ncontent-length: 3\r\n", "{}")],
     ["a request to be led elsewhere", undefined, "CONNECT 10.0.0.1:80 HTTP/1.1\r\nhost: x\r\n\r\n"],
-    ["a head that never ends", 408, "POST /webhooks/scout HTTP/1.1\r\nhost: x\r\n"],
-  ])("%s, by the address it comes from", async (_what, status, text) => {
-    const { port, receiver } = await receiving({}, { timeoutMs: 200 });
+    ["a head that never ends", 408, "POST /webhooks/scout HTTP/1.1\r\nhost: x\r\n", { timeoutMs: 200 }],
+  ])("%s, by the address it comes from", async (_what, status, text, limits: { readonly timeoutMs?: number } = {}) => {
+    const { port, receiver } = await receiving({}, limits);
     expect(await raw(port, text)).toBe(status);
     expect(receiver.counts().malformed).toBe(1);
   });
