@@ -101,7 +101,9 @@ async function show(membership: Membership, view: FleetView, { out, clock }: Con
     out.paragraph(`${free.length} of ${SHARDS} shards are free, so what is in them does not run${named}`, out.paint.yellow);
   }
   if (areDifferent(rows))
-    out.line(out.paint.yellow("Definitions or the Guardian's settings differ between processes: a specialist does what those of its process say"));
+    out.line(
+      out.paint.yellow("Definitions or the Guardian's settings differ between processes: a specialist does what those of its process say"),
+    );
   const lacking = await membership.undefinedSpecialists(view, MOST_NAMED);
   if (lacking.total > 0) out.line(out.paint.yellow(lackingText(lacking)));
   if (Math.abs(aheadMs) > CLOCKS_APART_MS) out.line(out.paint.yellow(`The clock of this machine is ${apartText(aheadMs)} the server's`));
