@@ -26,7 +26,7 @@ export interface FleetView {
 
 /** The view of now, and the salt by which the store is known: one statement. */
 export async function readFleet(query: Query, schema: string): Promise<FleetView & { readonly salt: unknown }> {
-  const [row] = await query(LOOK, [schema]);
+  const [row] = await query(LOOK, [schema], "look");
   const taken = new Set(listOf(row?.["taken"]).map(Number));
   return {
     processes: withOwnNames(listOf(row?.["processes"]).map(processOf)),
@@ -38,7 +38,7 @@ export async function readFleet(query: Query, schema: string): Promise<FleetView
 
 /** The sessions of Retinue: shards change hands with them. Cheaper than a view. */
 export async function readSessions(query: Query): Promise<string> {
-  const [row] = await query(SESSIONS);
+  const [row] = await query(SESSIONS, [], "sessions");
   return String(row?.["sessions"]);
 }
 

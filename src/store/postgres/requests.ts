@@ -150,6 +150,7 @@ export class Requests {
             WHERE receiver = $1 AND taken_at IS NULL AND deadline > clock_timestamp() ORDER BY number LIMIT ${TAKEN_AT_ONCE})
           RETURNING number, body, extract(epoch FROM deadline - clock_timestamp()) * 1000 AS left_ms`,
         [number],
+        "requests",
       );
       for (const row of rows.toSorted((a, b) => Number(a["number"]) - Number(b["number"])))
         if (asked.ageMs < Number(row["left_ms"])) void this.#answer(row, Number(row["left_ms"]) - asked.ageMs);
