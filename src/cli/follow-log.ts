@@ -50,8 +50,9 @@ export function createFollower(first: number) {
     const isCut = !isFirst && next !== undefined && fresh.length === entries.length;
     isFirst = false;
     for (const entry of entries.toReversed()) {
-      known.delete(idOf(entry));
-      known.set(idOf(entry), standingOf(entry));
+      const id = idOf(entry);
+      known.delete(id);
+      known.set(id, standingOf(entry));
     }
     for (const [id] of known) if (known.size > MAX_KNOWN) known.delete(id);
     return { fresh: fresh.toReversed(), isCut };

@@ -36,7 +36,10 @@ export async function statusOfFleet(
 ): Promise<Snapshot> {
   const { processes, free, handles, hello } = await seen(); // as they are asked: a silent one may lose its shards meanwhile
   const idle = processes.filter(({ shards }) => shards.length === 0);
-  const [asked, heard] = await Promise.all([Promise.allSettled(parts.map(({ guardian }) => guardian.status({}))), hello(idle)]);
+  const [asked, heard] = await Promise.all([
+    Promise.allSettled(parts.map(({ guardian }) => guardian.status({}))),
+    hello(free.length === 0 ? idle : processes),
+  ]);
   const answered = asked.flatMap((one, i): readonly Answered[] =>
     one.status === "fulfilled" ? [{ name: parts[i]?.name ?? "", snapshot: one.value }] : [],
   );
@@ -47,7 +50,7 @@ export async function statusOfFleet(
   );
   for (const { number, name } of idle)
     if (heard.get(number)?.answers === false) silent.set(name, `${name} has not answered within ${HELLO_MS / SECOND} s`);
-  const isAnybodyHere = [...heard.values()].some(({ answers }) => answers);
+  const isAnybodyHere = idle.some(({ number }) => heard.get(number)?.answers === true);
   const isAnybodyAtWork = processes.some(({ name, shards }) => shards.length > 0 && silent.has(name));
   if (answered.length === 0 && (silent.size === 0 || (isAnybodyHere && !isAnybodyAtWork))) throw whyNobody();
   if (answered.length === 0)
@@ -76,7 +79,7 @@ export async function statusOfFleet(
     };
   });
   const homeless = unshownOf(NO_PROCESS);
-  const troubles = homeless.length === 0 ? [] : troublesOf(processes, await hello(processes));
+  const troubles = homeless.length === 0 ? [] : troublesOf(processes, heard);
   const unseen = unseenIn(shown, homeless, troubles);
   if (unseen === undefined) return { ...joined, processes: shown };
   return { ...joined, processes: shown, unseen, unseenHandles: [...shown.flatMap((one) => one.silent?.handles ?? []), ...homeless] };

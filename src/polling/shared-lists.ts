@@ -234,13 +234,11 @@ function plan(
     for (const [other, { at, everyMs: theirs }] of planned) if (at + theirs < now) planned.delete(other);
     known.sweptAt = now;
   }
-  if (!isShared(sharing)) {
-    const at = now + pause.aloneMs;
-    planned.set(key, { at, everyMs: pause.everyMs });
-    return at;
-  }
-  const everyMs = Math.max(pause.everyMs, Math.min(RECONCILE_MS, (planned.size + 1) * MIN_SHARED_MS));
-  const at = planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...planned.values()]);
+  const together = isShared(sharing) ? Math.min(RECONCILE_MS, (planned.size + 1) * MIN_SHARED_MS) : 0;
+  const everyMs = Math.max(pause.everyMs, together);
+  const among = (): number =>
+    planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...planned.values()]);
+  const at = isShared(sharing) ? among() : now + pause.aloneMs;
   planned.set(key, { at, everyMs });
   return at;
 }

@@ -51,7 +51,7 @@ test("notices to a process that is stopped keep no old rows, and it is still see
     await here.run(`SELECT count(pg_notify('retinue retinue', 'ask ' || n || ' ${i}')) FROM generate_series(1, 50000) n`);
   const sessions = "SELECT application_name AS name, backend_xmin AS holds FROM pg_stat_activity WHERE application_name LIKE 'retinue %'";
   await expect
-    .poll(() => here.run(`${sessions} AND datname = current_database() ORDER BY name`), { interval: 200 })
+    .poll(() => here.run(`${sessions} AND datname = current_database() ORDER BY name`), { timeout: 20_000, interval: 200 })
     .toEqual(["retinue process", "retinue writer 1"].map((name) => ({ name, holds: null })));
   const other = await here.join();
   expect((await other.look()).processes).toHaveLength(2);

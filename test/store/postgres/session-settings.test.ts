@@ -54,7 +54,7 @@ test.each([
   try {
     await once(child.stdout, "data");
     const locks = () => server.run("SELECT pid FROM pg_locks WHERE locktype = 'advisory'", new URL(store).pathname.slice(1));
-    await expect.poll(locks, { interval: 200 }).toEqual([]);
+    await expect.poll(locks, { timeout: 20_000, interval: 200 }).toEqual([]);
   } finally {
     child.kill("SIGKILL");
   }
