@@ -1,5 +1,6 @@
 /** The processes of a fleet as the server sees them: who lives, who has which shards, and what each can run. */
 import type { Query } from "./in-schema.ts";
+import { waitsFor } from "./requests.ts";
 import { ALL_SHARDS, asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS } from "./ownership.ts";
 import { SERVER_NOW } from "./server-time.ts";
 
@@ -36,14 +37,21 @@ export async function readFleet(query: Query, schema: string): Promise<FleetView
   };
 }
 
-/** The sessions of Retinue: shards change hands with them. Cheaper than a view. */
-export async function readSessions(query: Query): Promise<string> {
-  const [row] = await query(SESSIONS, [], "sessions");
-  return String(row?.["sessions"]);
+/** What a process without news asks for each second. Cheaper than a view. */
+export interface Signs {
+  /** The sessions of Retinue: shards change hands with them. */
+  readonly sessions: string;
+  /** True if a request of another process waits for this one. */
+  readonly isAsked: boolean;
 }
 
-const SESSIONS = `SELECT string_agg(pid::text, ' ' ORDER BY pid) AS sessions FROM pg_stat_activity
-  WHERE application_name LIKE 'retinue %' AND datname = current_database()`;
+export async function readSigns(query: Query, number: number): Promise<Signs> {
+  const [row] = await query(SIGNS, [number], "signs");
+  return { sessions: String(row?.["sessions"]), isAsked: row?.["asked"] === true };
+}
+
+const SIGNS = `SELECT string_agg(pid::text, ' ' ORDER BY pid) AS sessions, EXISTS (SELECT FROM @.request WHERE ${waitsFor("$1")}) AS asked
+  FROM pg_stat_activity WHERE application_name LIKE 'retinue %' AND datname = current_database()`;
 
 const LOOK = `WITH held AS MATERIALIZED (
     SELECT l.pid, l.objid::bigint AS object, l.classid::bigint = ${asOid(SHARD_LOCKS)} AS shard FROM ${LOCKS}

@@ -9,7 +9,7 @@ import type { WriteInFlight } from "../controls.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
 import type { NewOrder, OrderEnd } from "../orders.ts";
 import { undefinedSpecialists, unevenShards, type UnevenShard } from "./abilities.ts";
-import { readFleet, readSessions, type FleetProcess, type FleetView } from "./fleet-view.ts";
+import { readFleet, readSigns, type FleetProcess, type FleetView } from "./fleet-view.ts";
 import { inSchema, type Query } from "./in-schema.ts";
 import { enterStore, KnownStore, type EnterOptions } from "./known-store.ts";
 import { MemberSession } from "./member-session.ts";
@@ -150,9 +150,10 @@ export class Membership {
     return view;
   }
 
-  /** True if sessions of Retinue have come or gone since the last call. Cheaper than a look. */
+  /** True if sessions of Retinue have come or gone since the last call. Cheaper than a look. Takes requests whose notice was lost. */
   async hasChanged(): Promise<boolean> {
-    const sessions = await readSessions(this.#query);
+    const { sessions, isAsked } = await readSigns(this.#query, this.number);
+    this.#requests.waits(isAsked);
     const is = sessions !== this.#sessions;
     this.#sessions = sessions;
     return is;

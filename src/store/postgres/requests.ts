@@ -5,7 +5,6 @@
 import type { Clock, Timer } from "../../core/clock.ts";
 import { Retryable } from "../../core/errors.ts";
 import { MINUTE, SECOND } from "../../core/units.ts";
-import type { FleetProcess } from "./fleet-view.ts";
 import type { Query } from "./in-schema.ts";
 import type { PostgresRow } from "./open-connection.ts";
 import { Heard } from "./ownership.ts";
@@ -20,8 +19,14 @@ export interface RequestsOptions {
   readonly answer: ((body: string, leftMs: number) => Promise<string | undefined>) | undefined;
 }
 
+/** A process that is asked. */
+export interface Receiver {
+  readonly number: number;
+  readonly name: string;
+}
+
 const LOOK_MS = SECOND;
-/** Requests whose notice was lost are seen after so many looks. */
+/** Requests whose notice was lost are taken after so many looks, unless somebody else has looked if there are any. */
 const LOOKS_A_RECEIPT = 3;
 /** Looks until old requests are removed, and how many at once. */
 const LOOKS_A_REMOVAL = 60;
@@ -33,12 +38,18 @@ const TAKEN_AT_ONCE = 100;
 /** Characters of an answer, which is a row. */
 export const LONGEST_ANSWER = 8 * 1_024 * 1_024;
 
+/** The condition of a request to the process with this number that it can still take. */
+export function waitsFor(receiver: string): string {
+  return `receiver = ${receiver} AND taken_at IS NULL AND deadline > clock_timestamp()`;
+}
+
 export class Requests {
   readonly #options: RequestsOptions;
   /** Requests under way: who is asked, and what takes the answer; none comes from one that is gone. */
   readonly #asked = new Map<number, { readonly receiver: number; readonly take: (answer: string | undefined) => void }>();
   #timer: Timer | undefined;
   #looks = 0;
+  #unseenFor = 0;
   #closed = false;
 
   constructor(options: RequestsOptions) {
@@ -50,7 +61,7 @@ export class Requests {
    * Asks another process. Throws `Retryable` (`process_silent`) if no answer comes in time, which says if the other may still do what it
    * was asked for.
    */
-  async ask(receiver: FleetProcess, body: string, timeoutMs: number): Promise<string> {
+  async ask(receiver: Receiver, body: string, timeoutMs: number): Promise<string> {
     const { query, channel, clock } = this.#options;
     const [row] = await query(
       `WITH asked AS (INSERT INTO @.request (number, receiver, body, deadline)
@@ -75,7 +86,7 @@ export class Requests {
   }
 
   /** Tells other processes; nobody answers. */
-  async tell(receivers: readonly FleetProcess[], body: string): Promise<void> {
+  async tell(receivers: readonly Receiver[], body: string): Promise<void> {
     const { query, channel } = this.#options;
     await query(
       `WITH told AS (INSERT INTO @.request (number, receiver, body, deadline)
@@ -87,8 +98,14 @@ export class Requests {
   }
 
   /** Ends the wait for the answers of processes that live no longer. */
-  seen(living: readonly FleetProcess[]): void {
+  seen(living: readonly Receiver[]): void {
     for (const { receiver, take } of this.#asked.values()) if (living.every(({ number }) => number !== receiver)) take(undefined);
+  }
+
+  /** Takes what another statement has seen: if a request waits for this process. */
+  waits(isAsked: boolean): void {
+    this.#unseenFor = 0;
+    if (isAsked) void this.#receive();
   }
 
   /** Takes a notice of this channel. */
@@ -113,14 +130,14 @@ export class Requests {
     this.#timer = this.#options.clock.after(LOOK_MS, () => {
       if (this.#closed) return;
       this.#arm();
-      if (++this.#looks % LOOKS_A_RECEIPT === 0) void this.#receive();
-      if (this.#looks % LOOKS_A_REMOVAL === 0) void this.#removeOld();
+      if (++this.#unseenFor % LOOKS_A_RECEIPT === 0) void this.#receive();
+      if (++this.#looks % LOOKS_A_REMOVAL === 0) void this.#removeOld();
       if (this.#asked.size > 0) void this.#collect();
     });
   }
 
   /** Takes back a request that nobody answered in time, or, without a time, whose receiver is gone. Returns an answer that has come meanwhile. */
-  async #withdraw(number: number, receiver: FleetProcess, timeoutMs: number | undefined): Promise<string> {
+  async #withdraw(number: number, receiver: Receiver, timeoutMs: number | undefined): Promise<string> {
     const text = "DELETE FROM @.request WHERE number = $1 RETURNING answer, taken_at IS NULL AS untaken";
     const [row] = await this.#options.query(text, [number]).catch(() => []); // then it may have been taken
     const answer = row?.["answer"];
@@ -146,8 +163,8 @@ export class Requests {
     try {
       const asked = new Heard(clock);
       const rows = await query(
-        `UPDATE @.request SET taken_at = clock_timestamp() WHERE number IN (SELECT number FROM @.request
-            WHERE receiver = $1 AND taken_at IS NULL AND deadline > clock_timestamp() ORDER BY number LIMIT ${TAKEN_AT_ONCE})
+        `UPDATE @.request SET taken_at = clock_timestamp()
+          WHERE number IN (SELECT number FROM @.request WHERE ${waitsFor("$1")} ORDER BY number LIMIT ${TAKEN_AT_ONCE})
           RETURNING number, body, extract(epoch FROM deadline - clock_timestamp()) * 1000 AS left_ms`,
         [number],
         "requests",

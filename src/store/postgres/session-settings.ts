@@ -69,13 +69,14 @@ export function settingOf(settings: SessionSettings): { readonly text: string; r
 
 /** The part of a connection that is kept alive. */
 interface Kept {
+  readonly statements: number;
   requireAnswers(withinMs: number): void;
   query(statement: { readonly text: string }): Promise<unknown>;
   onLost(listener: () => void): void;
 }
 
 /**
- * Sends a statement on a session whenever it may have been silent, until it is cancelled or the session is lost. It counts as lost too if the
+ * Sends a statement on a session that was silent since the last look, until it is cancelled or the session is lost. It counts as lost too if the
  * server cannot be reached.
  */
 export function keepAlive(connection: Kept, clock: Clock, { aliveMs, answerMs }: SessionTimes): Timer {
@@ -88,7 +89,9 @@ export function keepAlive(connection: Kept, clock: Clock, { aliveMs, answerMs }:
   };
   const arm = (): void => {
     if (isOver) return;
+    const { statements } = connection;
     timer = clock.after(aliveMs, () => {
+      if (connection.statements > statements) return arm();
       connection.query({ text: "SELECT" }).then(arm, arm); // one may fail in a transaction that has failed
     });
   };

@@ -92,10 +92,13 @@ test("probes and the socket end no session before its timeout, until which its p
   }
 });
 
-test("a session is kept alive by statements until it is lost, also after one that failed", async () => {
+test("a session that is silent is kept alive by statements until it is lost, also after one that failed", async () => {
   const time = virtualClock();
-  let [asked, required, lose] = [0, 0, (): void => undefined];
+  let [asked, others, required, lose] = [0, 0, 0, (): void => undefined];
   const session = {
+    get statements() {
+      return asked + others;
+    },
     query: () => (asked++ === 0 ? Promise.reject(new Error("in a failed transaction")) : Promise.resolve()),
     onLost: (listener: () => void) => void (lose = listener),
     requireAnswers: (withinMs: number) => void (required = withinMs),
@@ -104,7 +107,15 @@ test("a session is kept alive by statements until it is lost, also after one tha
   expect(required).toBe(16 * SECOND);
   await time.advance(13 * SECOND);
   expect(asked).toBe(3);
+  for (let n = 0; n < 20; n++) {
+    others++;
+    await time.advance(SECOND);
+  }
+  expect(asked).toBe(3); // somebody else has used it
+  await time.advance(8 * SECOND);
+  expect(asked).toBeGreaterThan(3);
   lose();
+  const before = asked;
   await time.advance(13 * SECOND);
-  expect(asked).toBe(3);
+  expect(asked).toBe(before);
 });
