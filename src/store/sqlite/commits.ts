@@ -28,6 +28,8 @@ export interface CommitsOptions {
   readonly onLost: (error: Fatal) => void;
   /** Called when one operation was rolled back while the others of its group went on. */
   readonly onRollback: () => void;
+  /** Records what is written: told the place to go back to by a rollback. */
+  readonly recorder?: { readonly place: number; undone(place: number): void } | undefined;
   /** Called before each COMMIT, which includes its writes. */
   readonly onCommit?: () => void;
   /** Called after each COMMIT, outside any transaction. */
@@ -223,6 +225,7 @@ export class Commits {
     this.begin();
     this.#sql.save.run();
     const before = this.#added;
+    const place = this.#options.recorder?.place ?? 0;
     try {
       const result = run();
       this.#sql.release.run();
@@ -232,6 +235,7 @@ export class Commits {
       if (!this.#db.isTransaction || this.#added !== before) throw this.#lose(error);
       this.#sql.undo.run();
       this.#sql.release.run();
+      this.#options.recorder?.undone(place);
       this.#options.onRollback();
       throw error;
     }

@@ -7,6 +7,7 @@ import { type Fatal, Misconfigured, messageOf, Retryable, RetinueError } from ".
 import { realPath } from "../../core/real-path.ts";
 import { Checkpoints, LOG_PAGES } from "./checkpoints.ts";
 import { checkIntegrity, type IntegrityCheck } from "./integrity.ts";
+import type { ChangeRecorder } from "./row-changes.ts";
 import { checkSchema, checkVersion, migrate, syncFolder } from "./schema.ts";
 import { storeUnwritable } from "./unwritable.ts";
 
@@ -22,6 +23,8 @@ export interface OpenDatabase {
   readonly damage?: Promise<string | undefined> | undefined;
   /** Set for a working copy, whose rows are stored elsewhere: `sync` waits for that. */
   readonly elsewhere?: {
+    /** Gets each change before it is committed. */
+    readonly recorder: Pick<ChangeRecorder, "place" | "undone" | "inserting">;
     /** Called after each commit. */
     committed(): void;
     /** Resolves when nothing can be stored there any longer. */

@@ -5,6 +5,7 @@ import type { EventFields, AnswerFact, AttemptFact, ChangeFact, EventFact, Fact,
 import type { Present } from "../../live/present.ts";
 import { readNote } from "../failure.ts";
 import type { Commits } from "./commits.ts";
+import type { Value } from "./insert-rows.ts";
 import type { Numbers } from "./numbers.ts";
 
 /** Called with each fact after it is applied: for oracles. */
@@ -35,10 +36,16 @@ export interface LogParts {
   readonly commits: Commits;
   readonly numbers: Numbers;
   readonly observe?: Observe | undefined;
+  readonly recorder?: FactRecorder | undefined;
 }
 
-export function createLog(db: DatabaseSync, { present, commits, numbers, observe }: LogParts): FactLog {
-  const insert = createInserts(db);
+/** Records the facts that are added. */
+export interface FactRecorder {
+  inserting(table: string, columns: readonly string[]): (values: readonly Value[]) => void;
+}
+
+export function createLog(db: DatabaseSync, { present, commits, numbers, observe, recorder }: LogParts): FactLog {
+  const insert = createInserts(db, recorder);
   const take = <One extends Fact>(fact: One): One => {
     present.apply(fact);
     observe?.(fact, present);
@@ -64,39 +71,47 @@ export function createLog(db: DatabaseSync, { present, commits, numbers, observe
 }
 
 /** One insert for each kind of fact. */
-function createInserts(db: DatabaseSync) {
-  const event = db.prepare(`
-    INSERT INTO main.event (seq, specialist, id, kind, thread, payload, via, hops, begun, delivery, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (specialist, id) DO NOTHING`);
-  const run = db.prepare("INSERT INTO main.run (seq, event, specialist, at, intents) VALUES (?, ?, ?, ?, ?)");
-  const attempt = db.prepare(`
-    INSERT INTO main.attempt (seq, intent, specialist, key_id, operation, target, lane, cost, at, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const answer = db.prepare(`
-    INSERT INTO main.answer (seq, attempt, at, outcome, status, ref, note, counted_at, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const change = db.prepare("INSERT INTO main.change (seq, kind, subject, at, change, failed_at) VALUES (?, ?, ?, ?, ?, ?)");
+function createInserts(db: DatabaseSync, recorder: FactRecorder | undefined) {
+  const into = (table: string, columns: readonly string[], end = ""): ((...values: readonly Value[]) => boolean) => {
+    const statement = db.prepare(`INSERT INTO main.${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ${end}`);
+    const record = recorder?.inserting(table, columns);
+    return (...values) => {
+      const isNew = statement.run(...values).changes === 1;
+      if (isNew) record?.(values);
+      return isNew;
+    };
+  };
+  const event = into(
+    "event",
+    ["seq", "specialist", "id", "kind", "thread", "payload", "via", "hops", "begun", "delivery", "created_at"],
+    "ON CONFLICT (specialist, id) DO NOTHING",
+  );
+  const run = into("run", ["seq", "event", "specialist", "at", "intents"]);
+  const attempt = into("attempt", ["seq", "intent", "specialist", "key_id", "operation", "target", "lane", "cost", "at", "deadline_at"]);
+  const answer = into("answer", ["seq", "attempt", "at", "outcome", "status", "ref", "note", "counted_at", "change"]);
+  const change = into("change", ["seq", "kind", "subject", "at", "change", "failed_at"]);
 
   const addEvent = (f: EventFact): boolean =>
-    event.run(f.seq, f.specialist, f.id, f.kind, f.thread ?? null, f.payload, f.via, f.hops, f.begun ? 1 : 0, f.delivery ?? null, f.at)
-      .changes === 1;
-  const addRun = (f: RunFact): void =>
-    void run.run(f.seq, f.event, f.specialist, f.at, f.intents.length === 0 ? null : JSON.stringify(f.intents));
-  const addAttempt = (f: AttemptFact): void =>
-    void attempt.run(f.seq, f.intent ?? null, f.specialist, f.key, f.operation, f.target ?? null, f.lane, f.cost, f.at, f.deadlineAt);
-  const addAnswer = (f: AnswerFact): void => {
+    event(f.seq, f.specialist, f.id, f.kind, f.thread ?? null, f.payload, f.via, f.hops, f.begun ? 1 : 0, f.delivery ?? null, f.at);
+  const addRun = (f: RunFact): boolean =>
+    run(f.seq, f.event, f.specialist, f.at, f.intents.length === 0 ? null : JSON.stringify(f.intents));
+  const addAttempt = (f: AttemptFact): boolean =>
+    attempt(f.seq, f.intent ?? null, f.specialist, f.key, f.operation, f.target ?? null, f.lane, f.cost, f.at, f.deadlineAt);
+  const addAnswer = (f: AnswerFact): boolean => {
     const text = f.set === undefined ? null : isStraight(f.set, f.at) ? "" : changeText(f.set);
     const ref = f.set?.createdRef ?? null;
-    answer.run(f.seq, f.attempt, f.at, f.outcome, f.status ?? null, ref, f.note ?? null, f.countedAt ?? null, text);
+    return answer(f.seq, f.attempt, f.at, f.outcome, f.status ?? null, ref, f.note ?? null, f.countedAt ?? null, text);
   };
-  const addChange = (f: ChangeFact): void => {
+  const addChange = (f: ChangeFact): boolean => {
     const failedAt = f.of === "event" ? readNote(f.set.note).failure?.at : undefined;
-    change.run(f.seq, f.of === "event" ? 0 : 1, f.subject, f.at, changeText(f.set), failedAt ?? null);
+    return change(f.seq, f.of === "event" ? 0 : 1, f.subject, f.at, changeText(f.set), failedAt ?? null);
   };
   return {
     event: addEvent,
-    one(fact: Fact): void {
+    one(fact: Fact): boolean {
       switch (fact.fact) {
         case "event":
-          return void addEvent(fact);
+          return addEvent(fact);
         case "run":
           return addRun(fact);
         case "attempt":

@@ -80,7 +80,7 @@ export function openFoundation(options: SqliteStoreOptions): Foundation {
     freeze: (currency, reason) => commits.hard(() => spending.freezeShared(currency, reason, clock.now())),
     followFreeze: (currency, freeze) => commits.hard(() => spending.followFreeze(currency, freeze)),
   });
-  const log = createLog(db, { present, commits, numbers, observe: options.observe });
+  const log = createLog(db, { present, commits, numbers, observe: options.observe, recorder: database.elsewhere?.recorder });
   const folding = createFolding(db, {
     present,
     countedKeys: () => quota.countedKeys,
@@ -128,6 +128,7 @@ function createCommits(
     readOnly,
     isVolatile: database.elsewhere !== undefined,
     onRollback: forget,
+    recorder: database.elsewhere?.recorder,
     onCommit: atCommit,
     onCommitted() {
       database.checkpoints?.committed(clock.monotonic());

@@ -1,9 +1,9 @@
 /**
- * The rows that commits have changed, as they are after the last commit: for a store that keeps them elsewhere. SQLite's session extension
- * records which rows a transaction changes, those of triggers included.
+ * The rows that commits have changed, as they are after the last commit: for a store that keeps them elsewhere. Temporary triggers hand over
+ * each row as it is written, those that other triggers write included. SQLite's session extension would do the same for 50 µs more a table
+ * and commit: it reads the table's description anew for each.
  */
-import type { DatabaseSync, Session, StatementSync } from "node:sqlite";
-import { Fatal } from "../../core/errors.ts";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Row } from "./columns.ts";
 import { FACT_INDEXES } from "./fact-indexes.ts";
 
@@ -23,16 +23,10 @@ export interface RowChange {
 /** The changed rows of one table by key. */
 export interface TableChanges {
   readonly shape: TableShape;
-  readonly rows: Map<string, RowChange>;
+  readonly rows: Map<Row[string], RowChange>;
 }
 
 export type RowChanges = ReadonlyMap<string, TableChanges>;
-
-/** Operations in a changeset. */
-const OPERATION = { insert: 18, update: 23, delete: 9 } as const;
-/** Types of values in a changeset. */
-const TYPE = { absent: 0, integer: 1, real: 2, text: 3, blob: 4, null: 5 } as const;
-const TABLE_HEADER = 0x54;
 
 /** The tables that a store elsewhere has too. */
 export function keptShapes(db: DatabaseSync): readonly TableShape[] {
@@ -52,30 +46,68 @@ function tableShapes(db: DatabaseSync): readonly TableShape[] {
   });
 }
 
+/** A row that a statement has written or deleted: the number of its table, and its values in the order of the columns. */
+interface Written {
+  readonly table: number;
+  readonly isDeleted: boolean;
+  readonly values: readonly Row[string][];
+}
+
+const RECORD = "record_row";
+/** Tables whose inserts are handed over by the log of facts: a trigger would make the loading of old ones a third slower. */
+const LOGGED: ReadonlySet<string> = new Set(["answer", "attempt", "change", "event", "run"]);
+
 export class ChangeRecorder {
   readonly #db: DatabaseSync;
-  readonly #shapes: ReadonlyMap<string, TableShape>;
-  readonly #selects = new Map<string, StatementSync>();
+  readonly #shapes: readonly TableShape[];
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  #session: Session;
+  /** Since the last commit. */
+  #written: Written[] = [];
   #changes = new Map<string, TableChanges>();
+  #isRecording = true;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
-    this.#shapes = new Map(tableShapes(db).map((shape) => [shape.name, shape]));
+    this.#shapes = keptShapes(db);
     this.#begin = db.prepare("BEGIN");
     this.#commit = db.prepare("COMMIT");
-    this.#session = db.createSession();
+    db.function(RECORD, { varargs: true }, (table, isDeleted, ...values) => {
+      if (this.#isRecording) this.#written.push({ table: Number(table), isDeleted: isDeleted === 1, values });
+      return null;
+    });
+    this.#shapes.forEach(recordTable, db);
+  }
+
+  /** For the log of facts: returns a function that records an inserted row by the values of these columns; the others are null. */
+  inserting(table: string, columns: readonly string[]): (values: readonly Row[string][]) => void {
+    const number = this.#shapes.findIndex(({ name }) => name === table);
+    const places = this.#shapes[number]?.columns.map((column) => columns.indexOf(column)) ?? [];
+    return (values) => void this.#written.push({ table: number, isDeleted: false, values: places.map((place) => values[place] ?? null) });
+  }
+
+  /** The place up to which writes are recorded, for {@link ChangeRecorder.undone}. */
+  get place(): number {
+    return this.#written.length;
+  }
+
+  /** Forgets the writes after this place, which were rolled back. */
+  undone(place: number): void {
+    this.#written.length = place;
   }
 
   /** Adds what was committed since the last call. Call it after each COMMIT, before the next change. */
   committed(): void {
-    const changeset = this.#session.changeset();
-    if (changeset.length === 0) return;
-    this.#session.close();
-    this.#session = this.#db.createSession();
-    this.reading(() => this.#read(Buffer.from(changeset.buffer, changeset.byteOffset, changeset.byteLength)));
+    const written = this.#written;
+    if (written.length === 0) return;
+    this.#written = [];
+    for (const { table, isDeleted, values } of written) {
+      const shape = this.#shapes[table];
+      if (shape === undefined) continue;
+      const row: Row = {};
+      shape.columns.forEach((column, i) => (row[column] = values[i] ?? null));
+      this.#rows(shape).set(keyOf(shape, row), { row, isDeleted });
+    }
   }
 
   /** Runs reads in one transaction: each by itself would take the locks of the file. */
@@ -92,11 +124,11 @@ export class ChangeRecorder {
   /** Runs without recording, outside any transaction. */
   unrecorded<Result>(run: () => Result): Result {
     this.committed();
-    this.#session.close();
+    this.#isRecording = false;
     try {
       return run();
     } finally {
-      this.#session = this.#db.createSession();
+      this.#isRecording = true;
     }
   }
 
@@ -111,33 +143,6 @@ export class ChangeRecorder {
     return changes;
   }
 
-  close(): void {
-    this.#session.close();
-  }
-
-  #read(bytes: Buffer): void {
-    const reader = new ChangesetReader(bytes);
-    let shape: TableShape | undefined;
-    let rows: TableChanges["rows"] | undefined; // none of an index
-    while (!reader.isAtEnd) {
-      const operation = reader.byte();
-      if (operation === TABLE_HEADER) {
-        shape = this.#shapes.get(reader.tableName());
-        rows = shape === undefined || FACT_INDEXES.has(shape.name) ? undefined : this.#rows(shape);
-        continue;
-      }
-      reader.byte(); // whether a trigger made it
-      if (shape === undefined) throw unreadable();
-      const first = reader.record(shape);
-      const given = operation === OPERATION.update ? { ...first, ...reader.record(shape) } : first;
-      if (rows === undefined) continue;
-      const key = keyOf(shape, given);
-      const now = operation === OPERATION.update ? this.#present(shape, key) : first;
-      const isDeleted = operation === OPERATION.delete || now === undefined;
-      rows.set(JSON.stringify(Object.values(key)), { row: now ?? given, isDeleted });
-    }
-  }
-
   #rows(shape: TableShape): TableChanges["rows"] {
     const known = this.#changes.get(shape.name);
     if (known !== undefined) return known.rows;
@@ -145,91 +150,22 @@ export class ChangeRecorder {
     this.#changes.set(shape.name, { shape, rows });
     return rows;
   }
-
-  /** A changeset holds only the changed columns of an updated row. */
-  #present(shape: TableShape, key: Row): Row | undefined {
-    const { name } = shape;
-    const select =
-      this.#selects.get(name) ??
-      this.#db.prepare(`SELECT * FROM main.${name} WHERE ${shape.key.map((column) => `${column} = ?`).join(" AND ")}`);
-    this.#selects.set(name, select);
-    return select.get(...Object.values(key));
-  }
 }
 
-function keyOf({ key }: TableShape, row: Row): Row {
-  return Object.fromEntries(key.map((column) => [column, row[column] ?? null]));
+/** Makes the triggers of a table. They belong to this connection, and are gone with it. */
+function recordTable(this: DatabaseSync, { name, columns, key }: TableShape, table: number): void {
+  const record = (deleted: 0 | 1, row: "NEW" | "OLD"): string =>
+    `SELECT ${RECORD}(${table}, ${deleted}, ${columns.map((column) => `${row}.${column}`).join(", ")});`;
+  const moved = key.map((column) => `OLD.${column} IS NOT NEW.${column}`).join(" OR ");
+  this.exec(`
+    ${LOGGED.has(name) ? "" : `CREATE TEMP TRIGGER recorded_insert_${name} AFTER INSERT ON main.${name} BEGIN ${record(0, "NEW")} END;`}
+    CREATE TEMP TRIGGER recorded_update_${name} AFTER UPDATE ON main.${name} BEGIN ${record(0, "NEW")} END;
+    CREATE TEMP TRIGGER recorded_delete_${name} AFTER DELETE ON main.${name} BEGIN ${record(1, "OLD")} END;
+    CREATE TEMP TRIGGER recorded_move_${name} AFTER UPDATE OF ${key.join(", ")} ON main.${name} WHEN ${moved} BEGIN ${record(1, "OLD")} END;
+  `);
 }
 
-function unreadable(): Fatal {
-  return new Fatal("store_damaged", "the changes of a commit cannot be read");
-}
-
-/** Reads a changeset: https://www.sqlite.org/session/changeset.html */
-class ChangesetReader {
-  readonly #bytes: Buffer;
-  #at = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length;
-  }
-
-  byte(): number {
-    return this.#bytes[this.#at++] ?? 0;
-  }
-
-  /** The rest of a table's header: the number of columns, which of them are its key, and its name. */
-  tableName(): string {
-    const columns = this.#varint();
-    this.#at += columns;
-    const end = this.#bytes.indexOf(0, this.#at);
-    const name = this.#bytes.toString("utf8", this.#at, end);
-    this.#at = end + 1;
-    return name;
-  }
-
-  record({ columns }: TableShape): Row {
-    const row: Row = {};
-    for (const column of columns) {
-      const type = this.byte();
-      if (type !== TYPE.absent) row[column] = this.#value(type);
-    }
-    return row;
-  }
-
-  #value(type: number): Row[string] {
-    switch (type) {
-      case TYPE.integer:
-        this.#at += 8;
-        return this.#bytes.readInt32BE(this.#at - 8) * 2 ** 32 + this.#bytes.readUInt32BE(this.#at - 4);
-      case TYPE.real:
-        this.#at += 8;
-        return this.#bytes.readDoubleBE(this.#at - 8);
-      case TYPE.text:
-      case TYPE.blob: {
-        const length = this.#varint();
-        const from = this.#at;
-        this.#at += length;
-        return type === TYPE.text ? this.#bytes.toString("utf8", from, this.#at) : new Uint8Array(this.#bytes.subarray(from, this.#at));
-      }
-      case TYPE.null:
-        return null;
-      default:
-        throw unreadable();
-    }
-  }
-
-  #varint(): number {
-    let value = 0;
-    for (let i = 0; i < 8; i++) {
-      const byte = this.byte();
-      value = value * 128 + (byte & 0x7f);
-      if (byte < 0x80) return value;
-    }
-    return value * 256 + this.byte();
-  }
+function keyOf({ key: [first = "", ...rest] }: TableShape, row: Row): Row[string] {
+  const one = row[first] ?? null;
+  return rest.length === 0 ? one : JSON.stringify([one, ...rest.map((column) => row[column] ?? null)]);
 }

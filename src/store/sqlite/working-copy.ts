@@ -75,7 +75,6 @@ export function openWorkingCopy(path: string): WorkingCopy {
   /** Wait for the end of the open transaction. */
   const waiting: (() => void)[] = [];
   const close = (): void => {
-    recorder.close();
     db.close();
     if (path !== MEMORY) removeFiles(path);
   };
@@ -110,7 +109,7 @@ export function openWorkingCopy(path: string): WorkingCopy {
       db,
       sync,
       checkpoints: undefined,
-      elsewhere: { committed, failure, path: path === MEMORY ? undefined : path },
+      elsewhere: { committed, failure, recorder, path: path === MEMORY ? undefined : path },
       close,
     }),
     asRead: () => ({ db, sync: undefined, checkpoints: undefined, close }),
