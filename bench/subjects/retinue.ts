@@ -106,16 +106,16 @@ async function openStore(): Promise<{
   if (!isShare(share)) return { store: await openPostgresStore({ address, ...common }), has: all };
   const { process, processes } = share;
   const has = (handle: string): boolean => ownerOf(handle, processes) === process;
-  let joined: Membership | undefined; // it hears of itself before it is open
+  const joined: { membership?: Membership } = {}; // it hears of itself before it is open
   const membership = await Membership.open({
     address,
     clock,
     handles: handles.filter(has).map(asHandle),
     newSalt: () => random.word(SALT_LENGTH),
-    onNotice: () => void joined?.look(),
+    onNotice: () => void joined.membership?.look(),
     answer: () => Promise.resolve(""),
   });
-  joined = membership;
+  joined.membership = membership;
   const shards = ALL_SHARDS.filter((shard) => ownerOfShard(shard, processes) === process);
   const held = await openShards({ address, shards, process: membership.number, ...common });
   if (held?.shards.length !== shards.length) throw new Error("another process has some of the shards");
