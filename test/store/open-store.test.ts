@@ -164,6 +164,18 @@ describe("a store on a server", () => {
     await copy.close();
   });
 
+  test("keeps a fact whose text ends in half an emoji, which JSON on the server may not hold, and knows it again", async (context) => {
+    const here = await lab(context);
+    const store = await here.open();
+    const half = arrival(`p${"👩".slice(0, 1)}`, { text: "👩".slice(0, 1) });
+    await store.putEvents(half, clock.now());
+    await store.close();
+    const after = await here.open();
+    await after.recover(clock.now(), 0);
+    expect((await after.putEvents(half, clock.now())).fresh).toEqual([]);
+    expect(after.claimEvents(scout, clock.now(), 9).map(({ id }) => id)).toEqual(["post.created:p\uFFFD"]);
+  });
+
   test("keeps a text with a NUL, which the server takes in no text, and a time with a fraction", async (context) => {
     const here = await lab(context);
     const store = await here.open();

@@ -134,6 +134,21 @@ test("a write that is rolled back is not recorded, nor is one inside it; those b
   expect(mirror).toEqual(stored());
 });
 
+test("nothing is recorded of a transaction that the loss of a store has rolled back", async () => {
+  const { copy, db, commits, turn } = lab();
+  commits.undoable(() => db.prepare(PUT).run("written", "1"));
+  expect(() =>
+    commits.add(() => {
+      throw new Error("no block of numbers is left");
+    }),
+  ).toThrow("no block of numbers is left");
+  turn();
+  await copy.loadOlder("meta", [{ name: "older", value: "1" }]);
+  copy.recordCommit();
+  expect(copy.hasChanges).toBe(false);
+  expect(db.prepare("SELECT name FROM meta WHERE value = '1'").all()).toEqual([{ name: "older" }]);
+});
+
 test("a fact is recorded by the log, and its deletion by the table; what is loaded is not recorded", async () => {
   const { copy, db, commits, recorder, follow, turn } = lab();
   const row = { seq: 5, kind: 0, subject: 1, at: 7, change: "{}", failed_at: null };
@@ -143,6 +158,8 @@ test("a fact is recorded by the log, and its deletion by the table; what is load
     db.exec("INSERT INTO change (seq, kind, subject, at, change) VALUES (5, 0, 1, 7, '{}')");
     record([5, 0, 1, 7, "{}"]);
   });
+  expect(() => recorder.inserting("changes", columns)).toThrow("the table changes has no columns");
+  expect(() => recorder.inserting("change", ["seq", "said"])).toThrow("the table change has no columns seq, said");
   turn();
   const recorded = (): unknown => [...(copy.takeChanges().get("change")?.rows.values() ?? [])];
   expect(recorded()).toEqual([{ row, isDeleted: false }]);

@@ -37,7 +37,7 @@ export async function readFleet(query: Query, schema: string): Promise<FleetView
   };
 }
 
-/** What a process without news asks for each second. Cheaper than a view. */
+/** The signs of news, which a process at rest asks for each second. Cheaper than a view. */
 export interface Signs {
   /** The sessions of Retinue: shards change hands with them. */
   readonly sessions: string;

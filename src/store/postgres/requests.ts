@@ -26,7 +26,7 @@ export interface Receiver {
 }
 
 const LOOK_MS = SECOND;
-/** Requests whose notice was lost are taken after so many looks, unless somebody else has looked if there are any. */
+/** Requests whose notice was lost are taken after so many looks, unless another statement has looked for them. */
 const LOOKS_A_RECEIPT = 3;
 /** Looks until old requests are removed, and how many at once. */
 const LOOKS_A_REMOVAL = 60;
@@ -102,7 +102,7 @@ export class Requests {
     for (const { receiver, take } of this.#asked.values()) if (living.every(({ number }) => number !== receiver)) take(undefined);
   }
 
-  /** Takes what another statement has seen: if a request waits for this process. */
+  /** Another statement has looked for requests to this process. Takes them if there are any. */
   waits(isAsked: boolean): void {
     this.#unseenFor = 0;
     if (isAsked) void this.#receive();

@@ -8,7 +8,7 @@ export const SESSION_TIMEOUT_MS = 16 * SECOND;
 /** The times of a session, made of its timeout. */
 export interface SessionTimes {
   readonly timeoutMs: number;
-  /** A process that is idle sends a statement this often. */
+  /** A store that is idle sends a statement this often, a session beside the stores at least half as often. */
   readonly aliveMs: number;
   /** Nothing leaves later than this after the last statement that the server answered: another process may have the shards soon after. */
   readonly currentMs: number;

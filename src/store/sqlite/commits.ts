@@ -28,7 +28,7 @@ export interface CommitsOptions {
   readonly onLost: (error: Fatal) => void;
   /** Called when one operation was rolled back while the others of its group went on. */
   readonly onRollback: () => void;
-  /** Records what is written: told the place to go back to by a rollback. */
+  /** Records what is written, and forgets what a rollback undoes. */
   readonly recorder?: { readonly place: number; undone(place: number): void } | undefined;
   /** Called before each COMMIT, which includes its writes. */
   readonly onCommit?: () => void;
@@ -257,6 +257,7 @@ export class Commits {
     } catch {
       // The connection is useless now; the error to report is the commit's.
     }
+    this.#options.recorder?.undone(0);
     this.#options.onLost(lost);
     return lost;
   }

@@ -23,7 +23,7 @@ export interface OpenDatabase {
   readonly damage?: Promise<string | undefined> | undefined;
   /** Set for a working copy, whose rows are stored elsewhere: `sync` waits for that. */
   readonly elsewhere?: {
-    /** Gets each change before it is committed. */
+    /** Gets the facts that are inserted, and the places to which rollbacks go back. */
     readonly recorder: Pick<ChangeRecorder, "place" | "undone" | "inserting">;
     /** Called after each commit. */
     committed(): void;

@@ -54,6 +54,7 @@ interface Written {
 }
 
 const RECORD = "record_row";
+const IS_RECORDING = "is_recording";
 /** Tables whose inserts are handed over by the log of facts: a trigger would make the loading of old ones a third slower. */
 const LOGGED: ReadonlySet<string> = new Set(["answer", "attempt", "change", "event", "run"]);
 
@@ -73,17 +74,23 @@ export class ChangeRecorder {
     this.#begin = db.prepare("BEGIN");
     this.#commit = db.prepare("COMMIT");
     db.function(RECORD, { varargs: true }, (table, isDeleted, ...values) => {
-      if (this.#isRecording) this.#written.push({ table: Number(table), isDeleted: isDeleted === 1, values });
+      this.#written.push({ table: Number(table), isDeleted: isDeleted === 1, values });
       return null;
     });
+    db.function(IS_RECORDING, () => (this.#isRecording ? 1 : 0));
     this.#shapes.forEach(recordTable, db);
   }
 
-  /** For the log of facts: returns a function that records an inserted row by the values of these columns; the others are null. */
+  /**
+   * For the log of facts: returns a function that records an inserted row by the values of these columns; the others are null. Throws if the
+   * table or one of the columns does not exist.
+   */
   inserting(table: string, columns: readonly string[]): (values: readonly Row[string][]) => void {
     const number = this.#shapes.findIndex(({ name }) => name === table);
-    const places = this.#shapes[number]?.columns.map((column) => columns.indexOf(column)) ?? [];
-    return (values) => void this.#written.push({ table: number, isDeleted: false, values: places.map((place) => values[place] ?? null) });
+    const all = this.#shapes[number]?.columns ?? [];
+    if (columns.some((column) => !all.includes(column))) throw new Error(`the table ${table} has no columns ${columns.join(", ")}`);
+    const places = all.map((column) => columns.indexOf(column));
+    return (values) => void this.#written.push({ table: number, isDeleted: false, values: places.map((place) => stored(values[place])) });
   }
 
   /** The place up to which writes are recorded, for {@link ChangeRecorder.undone}. */
@@ -123,7 +130,6 @@ export class ChangeRecorder {
 
   /** Runs without recording, outside any transaction. */
   unrecorded<Result>(run: () => Result): Result {
-    this.committed();
     this.#isRecording = false;
     try {
       return run();
@@ -152,17 +158,24 @@ export class ChangeRecorder {
   }
 }
 
+/** The value as SQLite stores it: of an emoji that a cut has halved it makes another character. */
+function stored(value: Row[string] | undefined): Row[string] {
+  return typeof value === "string" ? value.toWellFormed() : (value ?? null);
+}
+
 /** Makes the triggers of a table. They belong to this connection, and are gone with it. */
 function recordTable(this: DatabaseSync, { name, columns, key }: TableShape, table: number): void {
-  const record = (deleted: 0 | 1, row: "NEW" | "OLD"): string =>
-    `SELECT ${RECORD}(${table}, ${deleted}, ${columns.map((column) => `${row}.${column}`).join(", ")});`;
+  const trigger = (what: string, when: string, deleted: 0 | 1, row: "NEW" | "OLD"): string =>
+    `CREATE TEMP TRIGGER recorded_${what}_${name} AFTER ${when} BEGIN
+      SELECT ${RECORD}(${table}, ${deleted}, ${columns.map((column) => `${row}.${column}`).join(", ")}); END;`;
   const moved = key.map((column) => `OLD.${column} IS NOT NEW.${column}`).join(" OR ");
-  this.exec(`
-    ${LOGGED.has(name) ? "" : `CREATE TEMP TRIGGER recorded_insert_${name} AFTER INSERT ON main.${name} BEGIN ${record(0, "NEW")} END;`}
-    CREATE TEMP TRIGGER recorded_update_${name} AFTER UPDATE ON main.${name} BEGIN ${record(0, "NEW")} END;
-    CREATE TEMP TRIGGER recorded_delete_${name} AFTER DELETE ON main.${name} BEGIN ${record(1, "OLD")} END;
-    CREATE TEMP TRIGGER recorded_move_${name} AFTER UPDATE OF ${key.join(", ")} ON main.${name} WHEN ${moved} BEGIN ${record(1, "OLD")} END;
-  `);
+  const triggers = [
+    ...(LOGGED.has(name) ? [] : [trigger("insert", `INSERT ON main.${name} WHEN ${IS_RECORDING}()`, 0, "NEW")]),
+    trigger("update", `UPDATE ON main.${name} WHEN ${IS_RECORDING}()`, 0, "NEW"),
+    trigger("delete", `DELETE ON main.${name} WHEN ${IS_RECORDING}()`, 1, "OLD"),
+    trigger("move", `UPDATE OF ${key.join(", ")} ON main.${name} WHEN ${IS_RECORDING}() AND (${moved})`, 1, "OLD"),
+  ];
+  this.exec(triggers.join("\n"));
 }
 
 function keyOf({ key: [first = "", ...rest] }: TableShape, row: Row): Row[string] {
