@@ -33,6 +33,9 @@ const DECK: readonly Fault[] = FAULTS.flatMap((fault) => Array.from({ length: CA
 /** Specialists of one group answer the same posts; the first of them applies for jobs. */
 const GROUP = 25;
 const POSTS_A_ROUND = 2;
+/** Votes of the cap beside those that are asked for: it is reached before half of the rounds, and so before any failover. */
+const CAP_SHARE = 1 / 3;
+const SPENT_MS = 60_000;
 /** After so long without a further answer none will come. */
 const PATIENCE_MS = 60_000;
 /** Nor when all that is missing has a reason. */
@@ -88,7 +91,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
   });
   const listening = await network.listen({ set: "b" });
   network.start();
-  const cap = Math.ceil((rounds * 2 * POSTS_A_ROUND * Math.min(GROUP, specialists)) / 2);
+  const cap = Math.ceil(rounds * 2 * POSTS_A_ROUND * Math.min(GROUP, specialists) * CAP_SHARE);
   const env = writeProject(folder, specialists, cap, network);
   const store = `${await server.database()}?session_timeout=${SESSION_TIMEOUT_S}`;
   const fleet = new Fleet(processes, seed, { server, store, baseUrl: listening.baseUrls.b ?? "", env, folder });
@@ -102,7 +105,7 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
   const groups = Math.ceil(specialists / GROUP);
   const { greet, ask } = asker(network, { asked, groups, random });
   const votes = () => network.truth.effects({ operation: "posts.vote" });
-  let cards: Fault[] = [];
+  const dealt = faultsOf(rounds, deck, random);
   try {
     fleet.fill();
     await greet();
@@ -110,8 +113,8 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
     for (let round = 1; round <= rounds; round++) {
       await ask();
       await waited(500 + random.next() * 1_500);
-      if (cards.length === 0) cards = shuffled(deck, random);
-      const fault = cards.pop() ?? "none";
+      const fault = dealt[round - 1] ?? "none";
+      for (let looks = 0; fault === "failover" && votes().length < cap && looks < SPENT_MS / LOOK_MS; looks++) await waited(LOOK_MS);
       faults.set(fault, (faults.get(fault) ?? 0) + 1);
       await fleet.strike(fault, random, ask);
       await ask();
@@ -157,6 +160,24 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
     await server.stop();
     clear();
   }
+}
+
+/**
+ * One fault for each round, by turns all of the deck. Failovers of the first half change places with others of the second: after one of them the
+ * Guardian's account is frozen, and the cap is to be reached before.
+ */
+function faultsOf(rounds: number, deck: readonly Fault[], random: Random): readonly Fault[] {
+  const dealt: Fault[] = [];
+  while (dealt.length < rounds) dealt.push(...shuffled(deck, random));
+  dealt.length = rounds;
+  const half = Math.ceil(rounds / 2);
+  for (let early = 0; early < half; early++) {
+    if (dealt[early] !== "failover") continue;
+    const late = dealt.findIndex((fault, place) => place >= half && fault !== "failover");
+    const other = dealt[late];
+    if (other !== undefined) [dealt[early], dealt[late]] = [other, "failover"];
+  }
+  return dealt;
 }
 
 function shuffled(deck: readonly Fault[], random: Random): Fault[] {

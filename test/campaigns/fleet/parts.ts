@@ -36,7 +36,7 @@ export interface PartReport {
   readonly overQuota: number;
   /** Votes, at a credit each. */
   readonly spent: number;
-  /** The Guardian's, over all specialists: half of those that want to vote can. */
+  /** The Guardian's, over all specialists: a third of those that want to vote can. */
   readonly cap: number;
   /** Votes beyond the cap. After a failover that lost commits nothing is spent, since nobody unfreezes the account here. */
   readonly overCap: number;
