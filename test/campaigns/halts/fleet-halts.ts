@@ -40,7 +40,7 @@ const ANSWER_MS = { least: 100, most: 400 } as const;
 /** Everything that comes after a halt has come by then. */
 const LATE_MS = 3_000;
 const CLOCKS_APART_MS = 2;
-const KINDS: readonly FleetHalt["kind"][] = ["busy", "stopped", "moving", "taken"];
+export const KINDS: readonly FleetHalt["kind"][] = ["busy", "stopped", "moving", "taken"];
 /** After so long the others have taken over what a process had. */
 const TAKEN_MS = 3_000;
 
