@@ -64,7 +64,7 @@ async function claims(): Promise<AdmissionSpeed> {
         kind: "post.created",
         thread: `new${left}`,
         payload: {},
-        via: "poll" as const,
+        via: typeof postgres === "string" ? ("webhook" as const) : ("poll" as const), // a delivery waits until it is stored
         hops: 0,
       };
       await store.putEvents({ events: [event] }, clock.now());

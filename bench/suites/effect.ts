@@ -276,6 +276,7 @@ function report(
   const of = (contender: Contender, inFlight: number, what: keyof Measured) =>
     summarise((seen.get(keyOf(contender, inFlight)) ?? []).map((one) => one[what]));
   const areServed = contenders.some(({ needs }) => needs === "postgres");
+  const said = (part: string, text: string): readonly string[] => (contenders.some((one) => one.name.includes(part)) ? [text] : []);
   const rows = contenders.map((contender) => {
     const retinue = contenders.find(({ file, contentLength }) => file === "retinue.ts" && contentLength === contender.contentLength);
     const rate = (what: "acks" | "effects"): string => IN_FLIGHT.map((n) => figure(of(contender, n, what).median)).join(" / ");
@@ -317,11 +318,23 @@ function report(
     conditions: [
       "Sender and network share one process, over bare sockets; each contender has its own; its database, where it has one, is on the same disk with fsync on.",
       `Lifted for Retinue: the tier (10⁹ requests an hour and a day), the brakes on replies, and spacing; ${SPECIALISTS} specialists. Not lifted: signature check, deduplication, one fsynced admission for each request, its settlement, halts, spending, approvals.`,
-      "Probot: retry and throttling off, since with them on it replies once a second. BullMQ: 64 at once, three attempts, done jobs forgotten after 10,000; appendfsync always, and once a second as its docs find enough.",
+      ...said("Probot", "Probot: retry and throttling off, since with them on it replies once a second."),
+      ...said(
+        "BullMQ",
+        "BullMQ: 64 at once, three attempts, done jobs forgotten after 10,000; appendfsync always, and once a second as its docs find enough.",
+      ),
       "pg-boss: 20 connections, 8 workers, batches of 16, told of each job (notifyWorker) and otherwise looking every half second; jobs expire after a minute, three retries. DBOS: the workflow's id is the delivery's, its reply a step, everything else as it ships.",
-      `${POSTGRES_SETTINGS}. ${REDIS_SETTINGS}.`,
-      `${RESTATE_SETTINGS}.`,
-      `\`retinue run\` is a process as its users start it, with ${RUN_SPECIALISTS} files of specialists, spacing as shipped, the tier and the brakes lifted; the sender's process reads what it prints. Bodies are of 0.15 KB, or of 1 KB where that is said; "Retinue ÷ this" is for bodies of the same size.`,
+      ...(areServed ? [`${POSTGRES_SETTINGS}.`] : []),
+      ...said("BullMQ", `${REDIS_SETTINGS}.`),
+      ...said("Restate", `${RESTATE_SETTINGS}.`),
+      ...said(
+        "processes",
+        "Two and four processes: each has its share of the shards from the start, and keeps it; they look at nothing that a fleet looks at.",
+      ),
+      ...said(
+        "`retinue run`",
+        `\`retinue run\` is a process as its users start it, with ${RUN_SPECIALISTS} files of specialists, spacing as shipped, the tier and the brakes lifted; the sender's process reads what it prints. Bodies are of 0.15 KB, or of 1 KB where that is said; "Retinue ÷ this" is for bodies of the same size.`,
+      ),
       "CPU is the contender's own process: what PostgreSQL, Redis and Restate's server take in theirs is not in it. That of PostgreSQL has a column; 0 where it has no part.",
       "In flight means sent and not answered. Whoever answers before working may lag behind its answers; effects/s counts until the last effect.",
       shippedSaid(),

@@ -90,7 +90,7 @@ export const suite: Suite = {
           figure(median(name, (one) => one.rssMb)),
         ]),
         conditions: [
-          "Processor time of one process that has all shards, and of the server. 64 at a time; each admission is settled. An event is put, claimed and ended without an intent. Measured when the start is over.",
+          "Processor time of one process that has all shards, and of the server. 64 at a time; each admission is settled. An event is put as a delivery, which waits until it is stored, claimed and ended without an intent. Measured when the start is over.",
           `Old rows: a quarter each of events, runs, attempts and answers, all of it done, of the same ${KEYS} specialists. A start: until the present is there, one specialist that is asked for can begin, all can, and people see all of the past.`,
           `At rest: ${IDLE.specialists.toLocaleString("en")} specialists that take webhooks and have none, on ${IDLE.processes} processes \`retinue run\`, for ${IDLE.seconds} s: a process sends ${figure(idle.queries)} statements a second and uses ${figure(idle.processShare * 100)} % of a processor, its share of the server ${figure(idle.serverShare * 100)} %; all together write ${figure(idle.walBytes)} bytes of log a second, and have ${idle.sessions} sessions; a process takes ${figure(idle.rssMb)} MB.`,
           `${POSTGRES_SETTINGS}.`,
