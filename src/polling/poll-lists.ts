@@ -31,7 +31,7 @@ import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching } from "../spe
 import { nextPollAt, type PollResult } from "./interval.ts";
 import { readResult, whyUnread, type Confirmed, type Unread } from "../gateway/read-result.ts";
 import type { Member } from "../gateway/member.ts";
-import type { PollingDependencies } from "./polling-dependencies.ts";
+import type { PageOfAll, PollingDependencies } from "./polling-dependencies.ts";
 import { isSchedule, makeDormant } from "./dormant.ts";
 import { idsOf } from "./shared-lists.ts";
 
@@ -39,6 +39,8 @@ import { idsOf } from "./shared-lists.ts";
 const GAP_PAGES = { fewest: 3, most: 20, anHour: 500, aDay: 5_000 } as const;
 /** Consecutive failures to read a gap back, before it is recorded. */
 const MAX_FAILED_PAGES = 5;
+/** Specialists that are told of a page in one turn of the event loop. */
+const TOLD_A_TURN = 20;
 /** Delay after a failed poll, doubled each time: the list may have changed its shape for good. */
 const FAILED_POLL: Backoff = { firstMs: 30 * SECOND, longestMs: 5 * MINUTE };
 
@@ -194,14 +196,19 @@ async function tellOthers(
 ): Promise<void> {
   if (member.keyId === undefined) return;
   const list = listOf(source);
+  const since = parts.shared.heardAt(list) ?? -Infinity;
   const news = parts.shared.looked(list, member.keyId, items, askedAt);
-  if (parts.spread === undefined) await hearNews(parts, list, news, member);
-  else await parts.spread({ list, ids: idsOf(items), news }, member);
+  const missed = parts.shared.heardAt(list) === undefined ? undefined : { since, items };
+  const page = { list, ids: idsOf(items), news, missed };
+  if (parts.spread === undefined) await hearNews(parts, page, member);
+  else await parts.spread(page, member);
 }
 
 /** Stores news of a public list for the specialists that watch it, except the one that has read it, and wakes them. */
-export async function hearNews(parts: PollingDependencies, list: string, news: readonly NetworkRecord[], except?: Member): Promise<void> {
+export async function hearNews(parts: PollingDependencies, page: Omit<PageOfAll, "ids">, except?: Member): Promise<void> {
   const { clock, store } = parts;
+  const { list, news } = page;
+  await hearMissed(parts, page, except);
   if (news.length === 0) return;
   const told = parts.members().flatMap((other) => {
     if (other === except || other.retired) return [];
@@ -212,6 +219,24 @@ export async function hearNews(parts: PollingDependencies, list: string, news: r
   if (told.length === 0) return;
   await store.putEvents({ events: told.flatMap(({ events }) => events) }, clock.now());
   for (const { other } of told) parts.wake(other, "events");
+}
+
+/** Gives the whole page to those who have joined since the last one, by their own cursors: a poll of their own may be far. */
+async function hearMissed(parts: PollingDependencies, { list, missed }: Omit<PageOfAll, "ids">, except?: Member): Promise<void> {
+  const { clock, store } = parts;
+  if (missed === undefined) return;
+  const late = parts.members().filter((one) => one !== except && !one.retired && one.enlistedAt >= missed.since);
+  for (const [i, other] of late.entries()) {
+    if (i > 0 && i % TOLD_A_TURN === 0) await new Promise<void>((resolve) => clock.soon(resolve));
+    const source = sourcesOf(parts, other).find((one) => listOf(one) === list);
+    const row = source && (await store.sources(other.specialist.handle)).find(({ name }) => name === source.name);
+    const cursor = row && readListState(row.cursor, parts.networkNow()).cursor;
+    if (cursor?.seen === undefined) continue; // its first poll decides what it begins with
+    const events = source?.read(missed.items, cursor).events ?? [];
+    if (events.length === 0) continue;
+    const { fresh } = await store.putEvents({ events }, clock.now());
+    if (fresh.length > 0) parts.wake(other, "events");
+  }
 }
 
 /** Pages of a list that were read. */

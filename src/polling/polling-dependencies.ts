@@ -22,6 +22,8 @@ export interface PageOfAll {
   readonly ids: readonly string[];
   /** Its items that are new to everyone here, if the list is known to be the same for all. */
   readonly news: readonly NetworkRecord[];
+  /** All of its items, for those who have joined since that time: they have missed the pages in between. */
+  readonly missed?: { readonly since: number; readonly items: readonly NetworkRecord[] } | undefined;
 }
 
 export interface PollingDependencies {

@@ -35,6 +35,8 @@ interface SharedList {
   /** Jobs that left the open ones, with the time of the poll that shows it, newest last. */
   readonly left: Map<string, number>;
   seen: readonly string[];
+  /** Start time of the last poll whose page was for all keys; undefined before. */
+  heardAt: number | undefined;
   readonly planned: Map<KeyId, PlannedPoll>;
   /** The time at which plans of the past were last removed. */
   sweptAt: number;
@@ -64,6 +66,11 @@ export interface SharedLists {
    * the same for all keys; none otherwise.
    */
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
+  /**
+   * Start time of the last poll of this process whose page was for all: who joined since then has heard nothing of it, nor of what came in
+   * between. `-Infinity` before the first; undefined if the list is not known to be the same for all keys.
+   */
+  heardAt(list: string): number | undefined;
   /** Records a page that another process has polled. Returns those of the items that are new here. */
   heard(list: string, page: ListedElsewhere, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
   /** Records that a poll of a key begins. */
@@ -134,6 +141,10 @@ export function createSharedLists(random: Random): SharedLists {
       const known = lists.get(list);
       if (known !== undefined) known.proven = true;
     },
+    heardAt(list) {
+      const known = lists.get(list);
+      return known !== undefined && isShared(known.sharing) ? (known.heardAt ?? -Infinity) : undefined;
+    },
     isProven: (list) => lists.get(list)?.proven === true,
     heard(list, { by, ids }, items, at) {
       const known = lists.get(list);
@@ -144,20 +155,25 @@ export function createSharedLists(random: Random): SharedLists {
       return newItems(items, before);
     },
     looked(list, key, items, at) {
-      const known: SharedList = lists.get(list) ?? {
-        sharing: UNPROVEN,
-        last: undefined,
-        doubtedUntil: 0,
-        proven: false,
-        left: new Map(),
-        seen: [],
-        planned: new Map(),
-        sweptAt: 0,
-      };
+      const known = lists.get(list) ?? newList();
       if (!lists.has(list) && lists.size >= MAX_LISTS) return [];
       lists.set(list, known);
       return notePage(known, { key, items, at });
     },
+  };
+}
+
+function newList(): SharedList {
+  return {
+    sharing: UNPROVEN,
+    last: undefined,
+    doubtedUntil: 0,
+    proven: false,
+    left: new Map(),
+    seen: [],
+    heardAt: undefined,
+    planned: new Map(),
+    sweptAt: 0,
   };
 }
 
@@ -178,6 +194,7 @@ function notePage(
     known.last = { key, ids, openJobs, standings, at };
   }
   known.seen = withSeen(before, ids);
+  if (isShared(known.sharing)) known.heardAt = Math.max(known.heardAt ?? at, at);
   return known.seen === before || !isShared(known.sharing) ? [] : newItems(items, before);
 }
 

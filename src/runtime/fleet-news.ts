@@ -38,8 +38,8 @@ export interface FleetNews {
 
 export function createFleetNews({ fleet, shared, log, now }: FleetNewsOptions): FleetNews {
   const toldAt = new Map<string, number>();
-  const tellAll = async (list: string, news: readonly NetworkRecord[], except?: Member): Promise<void> => {
-    for (const { runtime } of fleet.parts) if (runtime.phase !== "store_lost") await hearNews(runtime.parts, list, news, except);
+  const tellAll = async (page: Omit<PageOfAll, "ids">, except?: Member): Promise<void> => {
+    for (const { runtime } of fleet.parts) if (runtime.phase !== "store_lost") await hearNews(runtime.parts, page, except);
   };
   const guarded = async (work: () => Promise<void>): Promise<void> => {
     try {
@@ -49,9 +49,10 @@ export function createFleetNews({ fleet, shared, log, now }: FleetNewsOptions): 
     }
   };
   return {
-    spread: ({ list, ids, news }, by) =>
+    spread: ({ ids, ...told }, by) =>
       guarded(async () => {
-        await tellAll(list, news, by);
+        const { list, news } = told;
+        await tellAll(told, by);
         const receivers = fleet.others().filter(({ shards }) => shards.length > 0);
         const { membership } = fleet;
         const isDue = (toldAt.get(list) ?? -Infinity) <= now() - COMPARED_EVERY_MS;
@@ -65,7 +66,7 @@ export function createFleetNews({ fleet, shared, log, now }: FleetNewsOptions): 
       guarded(async () => {
         const { by, list, ids, news } = isObject(page) ? page : {};
         if (typeof by !== "string" || typeof list !== "string" || !isTexts(ids)) throw new Error("the page cannot be read");
-        await tellAll(list, shared.heard(list, { by, ids }, readListed(news), now()));
+        await tellAll({ list, news: shared.heard(list, { by, ids }, readListed(news), now()) });
       }),
   };
 }

@@ -99,3 +99,30 @@ test("a poll reads on for three pages, and for more with a tier of many requests
   expect(await readBy("starter")).toEqual({ handled: 80, gaps: 1 });
   expect(await readBy("pro")).toEqual({ handled: news, gaps: 0 });
 });
+
+test("after a restart, a page that one key reads tells all who were there before what they have missed", async () => {
+  const readers = Array.from({ length: 40 }, (_, i) => `reader${i}`);
+  const handled = new Map<string, Set<string>>();
+  let polls = 0;
+  const here = await harness({
+    specialists: readers.map((handle) => ({
+      handle,
+      watch: { feed: { from: "start" } },
+      on: { "post.created": (post) => void handled.set(post.id, (handled.get(post.id) ?? new Set()).add(handle)) },
+    })),
+    link: (plain) => (request) => {
+      if (request.method === "GET" && /\/posts(\?|$)/.test(request.path)) polls++;
+      return plain(request);
+    },
+  });
+  const post = async (): Promise<void> => void (await here.other("quill")("POST", "/v1/posts", { body: { content: "news" } }));
+  const isKnown = (posts: number): boolean => handled.size === posts && [...handled.values()].every(({ size }) => size === readers.length);
+  for (let n = 0; n < 5; n++) await post();
+  await here.clock.runUntil(() => isKnown(5), 12 * HOUR);
+  await here.clock.advance(12 * HOUR);
+  await here.restart(undefined, post);
+  polls = 0;
+  await here.clock.runUntil(() => isKnown(6), 12 * HOUR);
+  expect(polls).toBeLessThan(readers.length / 2);
+  for (const by of handled.values()) expect(by.size).toBe(readers.length);
+});
