@@ -115,7 +115,7 @@ async function haltOnce({ place, gate, server, lives, random }: Stage, kind: Fle
   if (kind === "moving" || kind === "taken") await ownersAre({ server, place }, lives.length - 1);
   if (kind === "taken") await waited(TAKEN_MS);
   const began = performance.now();
-  const { code, inFlight: listed } = await haltByCommand(place);
+  const { code, message, inFlight: listed } = await haltByCommand(place);
   const tookMs = performance.now() - began;
   const [seen, answeredAt] = [gate.came.length, Date.now()];
   const atTheGate = gate.held;
@@ -135,7 +135,7 @@ async function haltOnce({ place, gate, server, lives, random }: Stage, kind: Fle
     inFlight: atTheGate.size + late.length,
     tookMs,
     mistakes: [
-      ...(code === 0 ? [] : [`it ended with ${code}`]),
+      ...(code === 0 ? [] : [`it ended with ${code}: ${message}`]),
       ...unlisted(listed, late, atTheGate),
       ...(committed === 0 ? [] : [`${committed} writes were admitted after the halt was answered`]),
     ],

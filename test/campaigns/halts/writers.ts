@@ -99,6 +99,7 @@ export interface HaltAnswer {
   readonly inFlight: ReadonlySet<string>;
   /** The code of its error, if it ended with one. */
   readonly error: string | undefined;
+  readonly message: string | undefined;
 }
 
 type Place = Pick<WritersOptions, "root" | "store" | "under">;
@@ -107,7 +108,12 @@ type Place = Pick<WritersOptions, "root" | "store" | "under">;
 export async function haltByCommand(place: Place): Promise<HaltAnswer> {
   const { code, said } = await command(place, ["halt", "--reason", "a test"]);
   const { inFlight, error } = said;
-  return { code, inFlight: idsOf(Array.isArray(inFlight) ? inFlight : []), error: isObject(error) ? textIn(error, "code") : undefined };
+  return {
+    code,
+    inFlight: idsOf(Array.isArray(inFlight) ? inFlight : []),
+    error: isObject(error) ? textIn(error, "code") : undefined,
+    message: isObject(error) ? textIn(error, "message") : undefined,
+  };
 }
 
 export async function liftByCommand(place: Place): Promise<void> {
