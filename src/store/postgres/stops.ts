@@ -14,9 +14,10 @@ import { sqlState } from "./server-errors.ts";
 const END_MS = 2 * SECOND;
 
 const RIGHT_MISSING = "42501";
-const END = `SELECT pg_terminate_backend(l.pid, ${END_MS}) AS ended
-  FROM (SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) l
+/** The sessions of a process that have shards. */
+const OWNERS = `(SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) l
   JOIN pg_stat_activity a ON a.pid = l.pid WHERE a.application_name = $2`;
+const END = `SELECT pg_terminate_backend(l.pid, ${END_MS}) AS ended FROM ${OWNERS}`;
 
 /** Stores a stop, for processes that begin later. */
 export async function keepStop(
@@ -46,7 +47,8 @@ export async function keepOrder(query: Query, shard: number, order: NewOrder & O
  * (`store_rights_missing`) if they are those of another role.
  */
 export async function endSessions(query: Query, schema: string, { number, name, shards }: FleetProcess): Promise<readonly WriteInFlight[]> {
-  const rows = await query(END, [schema, `retinue ${writerPurpose(number)}`]).catch((error: unknown) => {
+  const theirs = [schema, `retinue ${writerPurpose(number)}`];
+  const rows = await query(END, theirs).catch((error: unknown) => {
     if (sqlState(error) !== RIGHT_MISSING) throw error;
     throw new Misconfigured(
       "store_rights_missing",
@@ -57,7 +59,8 @@ export async function endSessions(query: Query, schema: string, { number, name, 
       },
     );
   });
-  if (rows.some(({ ended }) => ended !== true))
+  // One that ends by itself at this moment, as after its timeout, cannot be ended either.
+  if (rows.some(({ ended }) => ended !== true) && (await query(`SELECT l.pid FROM ${OWNERS}`, theirs)).length > 0)
     throw new Retryable("process_silent", `${name} does not answer, and the server has not ended its sessions: it may go on sending`, {
       hint: "give the order again, or end the process",
     });
