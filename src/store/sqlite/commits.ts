@@ -18,6 +18,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Fatal, messageOf, type RetinueError } from "../../core/errors.ts";
 import { isStoreLost } from "../store-lost.ts";
+import type { ChangeRecorder } from "./row-changes.ts";
 
 export interface CommitsOptions {
   /** Runs a function at the end of the present turn of the event loop. */
@@ -29,7 +30,7 @@ export interface CommitsOptions {
   /** Called when one operation was rolled back while the others of its group went on. */
   readonly onRollback: () => void;
   /** Records what is written, and forgets what a rollback undoes. */
-  readonly recorder?: { readonly place: number; undone(place: number): void } | undefined;
+  readonly recorder?: Pick<ChangeRecorder, "place" | "undone"> | undefined;
   /** Called before each COMMIT, which includes its writes. */
   readonly onCommit?: () => void;
   /** Called after each COMMIT, outside any transaction. */

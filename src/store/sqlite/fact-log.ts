@@ -7,6 +7,7 @@ import { readNote } from "../failure.ts";
 import type { Commits } from "./commits.ts";
 import type { Value } from "./insert-rows.ts";
 import type { Numbers } from "./numbers.ts";
+import type { ChangeRecorder } from "./row-changes.ts";
 
 /** Called with each fact after it is applied: for oracles. */
 export type Observe = (fact: Fact, present: Present) => void;
@@ -40,9 +41,7 @@ export interface LogParts {
 }
 
 /** Records the facts that are added. */
-export interface FactRecorder {
-  inserting(table: string, columns: readonly string[]): (values: readonly Value[]) => void;
-}
+type FactRecorder = Pick<ChangeRecorder, "inserting">;
 
 export function createLog(db: DatabaseSync, { present, commits, numbers, observe, recorder }: LogParts): FactLog {
   const insert = createInserts(db, recorder);
