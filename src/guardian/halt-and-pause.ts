@@ -20,6 +20,8 @@ export interface HaltResult extends OrderResult {
   readonly inFlight: readonly WriteInFlight[];
   /** Set if the halt ends with the process, because it could not be stored. */
   readonly notKept?: { readonly message: string; readonly hint: string };
+  /** Set if processes of a fleet did not obey: `message` names each with its reason. `inFlight` is of the others. */
+  readonly incomplete?: { readonly message: string; readonly hint: string };
 }
 
 /** Each throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here. */

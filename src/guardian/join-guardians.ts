@@ -3,6 +3,7 @@
  * one that knows; an order that stops work reaches all before it is answered.
  */
 import { joinAdvice } from "../config/handle-advice.ts";
+import { defined } from "../core/defined.ts";
 import { isRetinueError, messageOf, Misconfigured, Refused, Retryable, type RetinueError } from "../core/errors.ts";
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Guardian } from "./guardian.ts";
@@ -140,7 +141,7 @@ function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
     unfreeze: ended((guardian, query) => guardian.unfreeze(query)),
     halt: over(
       (guardian, query) => guardian.halt(query),
-      async (all, query) => joinHalts(await fromEach(all, (guardian) => guardian.halt(query))),
+      async (all, query) => joinHalts(await given(all, (guardian) => guardian.halt(query))),
     ),
     backup: over(
       (guardian, query) => guardian.backup(query),
@@ -208,26 +209,40 @@ async function knowing<Result>(parts: Parts, ask: (guardian: Guardian) => Promis
   return asked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
-/** Gives an order to all. Throws if one fails, and says that the others have obeyed. */
-async function fromEach<Result>(parts: Parts, give: (guardian: Guardian) => Promise<Result>): Promise<readonly Result[]> {
-  const given = await Promise.allSettled(parts.map(({ guardian }) => give(guardian)));
-  const done = given.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  const failed = given.flatMap((one, i) =>
+/** The results of an order, of which there is one at least. `failure` names the parts that did not obey, with their reasons. */
+interface Given<Result> {
+  readonly results: readonly Result[];
+  readonly failure?: string;
+}
+
+/** Gives an order to all. Throws if none obeys. */
+async function given<Result>(parts: Parts, give: (guardian: Guardian) => Promise<Result>): Promise<Given<Result>> {
+  const ends = await Promise.allSettled(parts.map(({ guardian }) => give(guardian)));
+  const results = ends.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failed = ends.flatMap((one, i) =>
     one.status === "rejected" ? [{ name: parts[i]?.name ?? "", reason: one.reason as unknown }] : [],
   );
   const real = failed.filter(({ reason }) => !isNotMine(reason));
   const [only] = real;
   // Of a thing that one of them has, such as an action: its own words, with what to do.
-  if (only !== undefined && real.length === 1 && done.length === 0 && isRetinueError(only.reason) && !(only.reason instanceof Retryable))
+  if (only !== undefined && real.length === 1 && results.length === 0 && isRetinueError(only.reason) && !(only.reason instanceof Retryable))
     throw only.reason;
-  if (real.length > 0) {
-    const who = real.map(({ name, reason }) => `${name}: ${messageOf(reason)}`).join("; ");
-    throw new Retryable("order_incomplete", `${who}${done.length === 0 ? "" : "; the other processes have obeyed"}`, {
-      hint: "give the order again; retinue fleet shows the processes",
-    });
-  }
-  if (done.length === 0) throw unknownToAll(failed.map(({ reason }) => reason));
-  return done;
+  const failure = real.map(({ name, reason }) => `${name}: ${messageOf(reason)}`).join("; ");
+  if (results.length > 0) return real.length === 0 ? { results } : { results, failure };
+  throw real.length > 0 ? incompleteError(failure) : unknownToAll(failed.map(({ reason }) => reason));
+}
+
+const AGAIN = "give the order again; retinue fleet shows the processes";
+
+function incompleteError(message: string): RetinueError {
+  return new Retryable("order_incomplete", message, { hint: AGAIN });
+}
+
+/** Gives an order to all. Throws if one fails, and says that the others have obeyed. */
+async function fromEach<Result>(parts: Parts, give: (guardian: Guardian) => Promise<Result>): Promise<readonly Result[]> {
+  const { results, failure } = await given(parts, give);
+  if (failure !== undefined) throw incompleteError(`${failure}; the other processes have obeyed`);
+  return results;
 }
 
 /** The first error; of a specialist that no part knows, one about the specialists of all parts. */
@@ -244,17 +259,18 @@ function firstOf<Result>([first]: readonly Result[]): Result {
   return first;
 }
 
-function joinHalts(halts: readonly HaltResult[]): HaltResult {
-  const notKept = halts.find((halt) => halt.notKept !== undefined)?.notKept;
-  const messages = [...new Set(halts.map(({ message }) => message))].toSorted(
+/** The writes of all that obeyed, also where others did not. */
+function joinHalts({ results, failure }: Given<HaltResult>): HaltResult {
+  const messages = [...new Set(results.map(({ message }) => message))].toSorted(
     (a, b) => Number(b.startsWith("halted")) - Number(a.startsWith("halted")),
   );
-  return {
-    ...firstOf(halts),
-    message: messages.join("; "),
-    inFlight: halts.flatMap(({ inFlight }) => inFlight),
-    ...(notKept === undefined ? {} : { notKept }),
-  };
+  const failures = [...results.flatMap(({ incomplete }) => incomplete?.message ?? []), ...(failure === undefined ? [] : [failure])];
+  return defined({
+    message: failures.length === 0 ? messages.join("; ") : "halted, but not in every process",
+    inFlight: results.flatMap(({ inFlight }) => inFlight),
+    notKept: results.find((one) => one.notKept !== undefined)?.notKept,
+    incomplete: failures.length === 0 ? undefined : { message: failures.join("; "), hint: AGAIN },
+  });
 }
 
 function joinHours(hours: readonly UsageHour[]): readonly UsageHour[] {

@@ -106,15 +106,35 @@ describe("a stop", () => {
     await expect(whole.halt({ handle: "sccout" })).rejects.toMatchObject({ code: "specialist_unknown" });
   });
 
-  test("that one part does not take is an error that names it, and holds in the others", async () => {
+  test("that one part does not take names it, and lists the writes of the others, in which it holds", async () => {
     const { desks, parts } = lab();
-    const dead = remoteGuardian(() => Promise.reject(new Retryable("process_silent", "no answer")));
-    const whole = joinGuardians(() => Promise.resolve([...parts, { name: "web-2:7", guardian: dead }]));
-    await expect(whole.halt({})).rejects.toMatchObject({
+    const inFlight = [{ id: "act_1", handle: "scout", operation: "posts.create", startedAt: 1, deadlineAt: 2 }];
+    const busy = {
+      name: "web-1:5",
+      guardian: remoteGuardian(() => Promise.resolve({ message: "halted: no specialist writes", inFlight })),
+    };
+    const dead = { name: "web-2:7", guardian: remoteGuardian(() => Promise.reject(new Retryable("process_silent", "no answer"))) };
+    const over = (...all: readonly GuardianPart[]): Guardian => joinGuardians(() => Promise.resolve(all));
+    const expected = {
+      message: "halted, but not in every process",
+      inFlight,
+      incomplete: { message: "web-2:7: no answer", hint: "give the order again; retinue fleet shows the processes" },
+    };
+    const whole = over(...parts, busy, dead);
+    expect(await whole.halt({})).toEqual(expected);
+    for (const { store, on } of desks) expect((await on(store.stops())).halts).toHaveLength(1);
+    // A process of several stores tells of its own.
+    expect(await over(...parts, { name: "web-3:9", guardian: over(busy, dead) }).halt({})).toEqual(expected);
+    await expect(over(...parts, dead).pause({})).rejects.toMatchObject({
       code: "order_incomplete",
       message: "web-2:7: no answer; the other processes have obeyed",
     });
-    for (const { store, on } of desks) expect((await on(store.stops())).halts).toHaveLength(1);
+  });
+
+  test("that no part takes is an error", async () => {
+    const dead = { name: "web-2:7", guardian: remoteGuardian(() => Promise.reject(new Retryable("process_silent", "no answer"))) };
+    const whole = joinGuardians(() => Promise.resolve([dead, dead]));
+    await expect(whole.halt({})).rejects.toMatchObject({ code: "order_incomplete", message: "web-2:7: no answer; web-2:7: no answer" });
   });
 });
 

@@ -30,7 +30,9 @@ export const command: Command = {
       out.result({ ok: true, message });
       return EXIT.done;
     }
-    const { message, inFlight, notKept } = await withGuardian(context, (guardian) => guardian.halt(defined({ ...scope, reason })));
+    const { message, inFlight, notKept, incomplete } = await withGuardian(context, (guardian) =>
+      guardian.halt(defined({ ...scope, reason })),
+    );
     out.line(out.paint.bold(message));
     if (inFlight.length > 0) {
       out.line(`${inFlight.length} in flight already, which nothing can stop:`);
@@ -42,9 +44,13 @@ export const command: Command = {
         { title: "known by", value: (row) => timeOfDay(row.deadlineAt) },
       ]);
     }
-    if (notKept !== undefined) {
-      const problem: Problem = { level: "error", code: "halt_not_kept", ...notKept };
-      out.problems([problem]);
+    const problems: readonly Problem[] = [
+      ...(notKept === undefined ? [] : [{ level: "error", code: "halt_not_kept", ...notKept } as const]),
+      ...(incomplete === undefined ? [] : [{ level: "error", code: "order_incomplete", ...incomplete } as const]),
+    ];
+    const [problem] = problems;
+    if (problem !== undefined) {
+      out.problems(problems);
       out.result({ ok: false, message, inFlight, error: problemJson(problem, context.cwd) });
       return EXIT.failed;
     }

@@ -74,11 +74,17 @@ function HaltDialog({ scope, close }: { readonly scope: { readonly handle?: stri
   );
 }
 
-function HaltDone({ result: { message, inFlight, notKept }, close }: { readonly result: HaltResult; readonly close: () => void }) {
+function HaltDone({ result, close }: { readonly result: HaltResult; readonly close: () => void }) {
+  const { message, inFlight, notKept, incomplete } = result;
   return (
     <div role="status">
-      <h2 id="halt-title">Halted</h2>
+      <h2 id="halt-title">{incomplete === undefined ? "Halted" : "Halted in part"}</h2>
       <p>{message}</p>
+      {incomplete !== undefined && (
+        <p class="notice bad" role="alert">
+          {incomplete.message} — {incomplete.hint}
+        </p>
+      )}
       {notKept !== undefined && (
         <p class="notice warn">
           {notKept.message} — {notKept.hint}
