@@ -34,7 +34,9 @@ export interface PostgresServer {
   restart(mode: Shutdown): Promise<void>;
   /** Makes a replica of now that gets nothing more. */
   copy(): Promise<void>;
-  /** Crashes the server, and promotes the replica in its place: commits since the copy are lost. Its checkpoint takes until the next copy. */
+  /** Crashes the server, and starts the replica in its place. */
+  becomeReplica(): Promise<void>;
+  /** Does so, and promotes it: commits since the copy are lost. Its checkpoint takes until the next copy. */
   failOver(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
@@ -142,11 +144,14 @@ export async function startPostgres(
         await client.end();
       }
     },
-    async failOver() {
+    async becomeReplica() {
       await server.halt("immediate");
       rmSync(join(folder, "data"), { recursive: true });
       renameSync(join(folder, "replica"), join(folder, "data"));
       keeper = await start(port, true);
+    },
+    async failOver() {
+      await server.becomeReplica();
       const [row] = await run("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
       checkpointer = Number(row?.["pid"]);
       process.kill(checkpointer, "SIGSTOP");

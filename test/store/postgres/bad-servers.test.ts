@@ -138,6 +138,22 @@ describe.each(POSTGRES_MAJORS)("PostgreSQL %i", (major) => {
     await (await opened(context, await startPooler(context, server, address, "session"))).close();
   });
 
+  test("a replica is refused, and taken once it is promoted", async (context) => {
+    const own = await startPostgres({ major });
+    context.onTestFinished(() => own.stop());
+    const address = await own.database();
+    await (await opened(context, address)).close();
+    await own.copy();
+    await own.becomeReplica();
+    await expect(opened(context, address)).rejects.toMatchObject({
+      code: "store_read_only",
+      message: expect.stringContaining("it is a replica"),
+      details: { hint: expect.stringContaining("primary") },
+    });
+    await own.run("SELECT pg_promote()");
+    await (await opened(context, address)).close();
+  });
+
   test("several processes that start on an empty database at once make its tables once", async (context) => {
     const address = await server.database();
     const tries = await Promise.allSettled([1, 2, 3].map(() => opened(context, address)));
