@@ -3,6 +3,7 @@
  * `npm run crash -- --fleet [--rounds 1000] [--processes 4] [--specialists 2000] [--seed 1] [--resume <file>] [--minutes <n>] [--from <part>]`:
  * the one against several processes, in parts. The file keeps those that are finished, and a later call with the same options runs the others.
  * `npm run crash -- --fleet-limits [processes] [seed]`: many processes that want the last credit, and keys that go from one to another.
+ * `npm run crash -- --fleet-gone [rounds] [seed]`: a machine whose cable is pulled (Linux, as root).
  * `npm run crash -- --fleet-bugs`: planted bugs of a fleet, and if its tests find them.
  */
 import { parseArgs } from "node:util";
@@ -13,6 +14,9 @@ import { openStoreServer } from "./store-server.ts";
 /** In rounds, each with a network and keys of its own: in one of more kills on a slow machine the keys' quota of an hour runs out. */
 const KILLS_PER_ROUND = 100;
 
+/** The others have all that a machine had so long after it was gone. */
+const GONE_MS = 20_000;
+
 // Its children end with it.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 if (process.argv.includes("--fleet-bugs")) {
@@ -20,13 +24,22 @@ if (process.argv.includes("--fleet-bugs")) {
   process.exit(plantAll() > 0 ? 1 : 0);
 }
 if (process.argv.includes("--fleet-limits")) {
-  const { lastUnits } = await import("../fleet/last-unit.ts");
+  const { isExact, lastUnits } = await import("../fleet/last-unit.ts");
   const [processes = "16", seed = "1"] = process.argv.slice(3);
-  const found = await lastUnits({ processes: Number(processes), ends: Number(processes), seed: Number(seed) });
+  const found = await lastUnits({ processes: Number(processes), seed: Number(seed) });
   process.stdout.write(`${JSON.stringify(found, undefined, 2)}\n`);
-  process.exit(
-    found.spent === found.cap && found.requests.every((count) => count <= found.perHour) && found.overQuota + found.doubled === 0 ? 0 : 1,
-  );
+  process.exit(isExact(found) ? 0 : 1);
+}
+if (process.argv.includes("--fleet-gone")) {
+  const { goneMachines } = await import("../fleet/gone-machine.ts");
+  const [rounds = "5", seed = "1"] = process.argv.slice(3);
+  const { lost, doubled, ...found } = await goneMachines({
+    rounds: Number(rounds),
+    seed: Number(seed),
+    onRound: (round) => void process.stderr.write(`${JSON.stringify(round)}\n`),
+  });
+  process.stdout.write(`${JSON.stringify({ ...found, lost, doubled }, undefined, 2)}\n`);
+  process.exit(lost.length + doubled === 0 && found.rounds.every(({ takenMs }) => takenMs <= GONE_MS) ? 0 : 1);
 }
 if (process.argv.includes("--fleet")) {
   const { fleetCampaign } = await import("../fleet/campaign.ts");

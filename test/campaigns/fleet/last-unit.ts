@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/core/clock.ts";
 import { seededRandom } from "../../../src/core/random.ts";
+import { READ_BACK_CALLS } from "../../../src/limits/lanes.ts";
 import { TIER_LIMITS } from "../../../src/contract/tiers.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
@@ -11,15 +12,28 @@ import { startPostgres } from "../../harness/postgres.ts";
 import { Fleet, SESSION_TIMEOUT_S, waited } from "./processes.ts";
 
 export interface LastUnits {
-  /** Posts at a credit each, by the network's record. */
-  readonly spent: number;
   readonly cap: number;
-  /** Requests of each key in the hour, by the network's record. */
-  readonly requests: readonly number[];
+  /** Posts at a credit each, by the network's record: of processes that are left alone, and of some that are ended. */
+  readonly spent: Ends<number>;
+  /** Requests of a key in an hour: of them all, and without those that only reading back may take. */
   readonly perHour: number;
+  readonly forPosts: number;
+  /** Requests of each key, by the network's record. One that a killed process had admitted and not sent is missing. */
+  readonly requests: Ends<readonly number[]>;
   /** Requests beyond a limit, and those that the network refused for it. */
   readonly overQuota: number;
   readonly doubled: number;
+}
+
+interface Ends<Value> {
+  readonly alone: Value;
+  readonly ended: Value;
+}
+
+/** True if each limit was used up to the last unit, and nothing exceeded one. */
+export function isExact({ cap, spent, perHour, forPosts, requests, overQuota, doubled }: LastUnits): boolean {
+  const areExact = [spent.alone, spent.ended].every((one) => one === cap) && requests.alone.every((one) => one === forPosts);
+  return areExact && requests.ended.every((one) => one <= perHour) && overQuota + doubled === 0;
 }
 
 const KEYS = 4;
@@ -28,37 +42,39 @@ const SPECIALISTS = 32;
 const QUIET_MS = 15_000;
 const LONGEST_MS = 300_000;
 
-/** `ends` processes are ended while they work, every other one by `kill -9`. */
-export async function lastUnits({
-  processes,
-  ends,
-  seed,
-}: {
-  readonly processes: number;
-  readonly ends: number;
-  readonly seed: number;
-}): Promise<LastUnits> {
+/** Where some are ended, as many as there are processes are while they work, every other one by `kill -9`. */
+export async function lastUnits(options: { readonly processes: number; readonly seed: number }): Promise<LastUnits> {
   const cap = SPECIALISTS * 5 + 3;
-  const money = await run(
-    { processes, ends: 0, seed },
-    {
-      tier: "pro",
-      keys: SPECIALISTS,
-      profile: { operations: { "posts.create": { price: { currency: "credits", micros: 1_000_000 } } } },
-      guardian: { spend: { total: cap } },
-    },
-    ({ truth }) => truth.effects({ operation: "posts.create" }).length,
-  );
-  const quota = await run({ processes, ends, seed }, { tier: "free", keys: KEYS, profile: {}, guardian: {} }, ({ truth }, agents) =>
-    agents.map((agent) => truth.requests({ agent }).filter(({ counted }) => counted).length),
-  );
+  const money = {
+    tier: "pro",
+    keys: SPECIALISTS,
+    profile: { operations: { "posts.create": { price: { currency: "credits", micros: 1_000_000 } } } },
+    guardian: { spend: { total: cap } },
+  } as const;
+  const quota = { tier: "free", keys: KEYS, profile: {}, guardian: {} } as const;
+  const spent = ({ truth }: LocalNetwork): number => truth.effects({ operation: "posts.create" }).length;
+  const requests = ({ truth }: LocalNetwork, agents: readonly string[]): readonly number[] =>
+    agents.map((agent) => truth.requests({ agent }).filter(({ counted }) => counted).length);
+  const [alone, ended] = [
+    { ...options, ends: 0 },
+    { ...options, ends: options.processes },
+  ];
+  const runs = [
+    await run(alone, money, spent),
+    await run(ended, money, spent),
+    await run(alone, quota, requests),
+    await run(ended, quota, requests),
+  ] as const;
+  const { perHour } = TIER_LIMITS.free;
+  const [spentAlone, spentEnded, requestsAlone, requestsEnded] = runs;
   return {
-    spent: money.seen,
     cap,
-    requests: quota.seen,
-    perHour: TIER_LIMITS.free.perHour,
-    overQuota: money.overQuota + quota.overQuota,
-    doubled: money.doubled + quota.doubled,
+    spent: { alone: spentAlone.seen, ended: spentEnded.seen },
+    perHour,
+    forPosts: perHour - READ_BACK_CALLS,
+    requests: { alone: requestsAlone.seen, ended: requestsEnded.seen },
+    overQuota: runs.reduce((sum, { overQuota }) => sum + overQuota, 0),
+    doubled: runs.reduce((sum, { doubled }) => sum + doubled, 0),
   };
 }
 
@@ -119,5 +135,8 @@ async function run<Seen>(
   }
 }
 
-const definition = (i: number, tier: string): string => `export default { handle: "s${i}", tier: "${tier}", may: ["posts.create"],
+const definition = (
+  i: number,
+  tier: string,
+): string => `export default { handle: "s${i}", tier: "${tier}", may: ["posts.create"], lanes: { act: 100 },
   schedules: { more: { every: "1s", run: (act) => { act.post("s${i} " + act.random()); } } } };`;
