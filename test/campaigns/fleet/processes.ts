@@ -26,7 +26,7 @@ export interface Missing {
   readonly at: number;
 }
 
-interface Running {
+export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
   said: string;
@@ -44,7 +44,8 @@ export class Fleet {
   readonly #env: { readonly [name: string]: string };
   readonly #folder: string;
   readonly running = new Set<Running>();
-  readonly takeovers = new Map<Fault, number[]>();
+  /** By the fault, in ms. */
+  readonly takeovers = new Map<string, number[]>();
   /** Shards that nobody took over in time. */
   unfinished = 0;
   readonly #counting: Promise<void>[] = [];
@@ -74,7 +75,7 @@ export class Fleet {
   }
 
   fill(): void {
-    while (this.running.size < this.#size) this.#start();
+    while (this.running.size < this.#size) this.start();
   }
 
   /**
@@ -93,8 +94,14 @@ export class Fleet {
     }
   }
 
-  #start(): void {
-    const words = [
+  /** Starts one more. `under` is a command that runs the command given to it. */
+  start(under: readonly string[] = []): Running {
+    const [program, ...words] = [
+      ...under,
+      process.execPath,
+      "--max-semi-space-size=8",
+      "--conditions=retinue-source",
+      join(ROOT, "bin/retinue.js"),
       "run",
       "--base-url",
       this.#baseUrl,
@@ -106,21 +113,32 @@ export class Fleet {
       this.#store,
       "--json",
     ];
-    const child = spawn(
-      process.execPath,
-      ["--max-semi-space-size=8", "--conditions=retinue-source", join(ROOT, "bin/retinue.js"), ...words],
-      {
-        cwd: this.#folder,
-        env: { PATH: process.env["PATH"], ...this.#env },
-        stdio: ["ignore", "pipe", "pipe"],
-      },
-    );
+    const child = spawn(program, words, {
+      cwd: this.#folder,
+      env: { PATH: process.env["PATH"], ...this.#env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const running: Running = { child, ended: new Promise((resolve) => child.on("close", () => resolve())), said: "", isFrozen: false };
     const hear = (text: string): void => void (running.said = (running.said + text).slice(-20_000));
     child.stdout.setEncoding("utf8").on("data", hear);
     child.stderr.setEncoding("utf8").on("data", hear);
     this.running.add(running);
     void running.ended.then(() => this.running.delete(running));
+    return running;
+  }
+
+  /** Resolves once a process has shards. */
+  async takes({ child }: Running): Promise<void> {
+    while ((await this.#sessionsOf(child.pid ?? 0)).length === 0) await waited(LOOK_MS);
+  }
+
+  /** Strikes one in a way of its own. Resolves with the time until others had all that it had, in ms; NaN if they never had. */
+  async strikeOne(fault: string, { child }: Running, strike: () => void): Promise<number> {
+    const sessions = await this.#sessionsOf(child.pid ?? 0);
+    const struckAt = performance.now();
+    strike();
+    await this.#watch(fault, sessions, struckAt);
+    return this.takeovers.get(fault)?.at(-1) ?? Number.NaN;
   }
 
   /** `during` is called between a failover's copy and its crash: those commits are lost. */
@@ -205,6 +223,12 @@ export class Fleet {
     return new Set(rows.map(({ operation, specialist, target }) => `${String(operation)} ${String(specialist)} ${String(target)}`));
   }
 
+  /** Actions of which nobody knew, for a time or still, if they were done. */
+  async doubted(): Promise<number> {
+    const [row] = await this.#run("SELECT count(*) AS count FROM retinue.intent WHERE ever_unknown <> 0");
+    return Number(row?.["count"] ?? 0);
+  }
+
   /** The event and the actions of a specialist on a post or job, and its lists, as the server has them. */
   async explain({ handle, item, at }: Missing): Promise<unknown> {
     const events = await this.#run(
@@ -264,12 +288,12 @@ export class Fleet {
   }
 
   /** Notes the time until every shard has a holder again, and none of these sessions. */
-  #count(fault: Fault, sessions: readonly number[], struckAt: number): void {
+  #count(fault: string, sessions: readonly number[], struckAt: number): void {
     if (sessions.length === 0) return;
     this.#counting.push(this.#watch(fault, sessions, struckAt));
   }
 
-  async #watch(fault: Fault, sessions: readonly number[], struckAt: number): Promise<void> {
+  async #watch(fault: string, sessions: readonly number[], struckAt: number): Promise<void> {
     for (let looks = 0; looks < 2_000; looks++) {
       const [row] = await this.#run(
         `SELECT count(*) AS held, count(*) FILTER (WHERE pid = ANY(ARRAY[${sessions.join(",")}])) AS old FROM pg_locks

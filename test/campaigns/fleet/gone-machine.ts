@@ -1,0 +1,134 @@
+/** A process whose machine is gone, with its cable pulled: others take what it had, once the server misses it, and nothing is lost or done twice. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../../src/core/clock.ts";
+import { seededRandom } from "../../../src/core/random.ts";
+import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
+import type { LocalNetwork } from "../../../src/local-network/options.ts";
+import { startPostgres } from "../../harness/postgres.ts";
+import { openGate } from "../../harness/gated-network.ts";
+import { openSeparateMachine } from "../../harness/separate-machine.ts";
+import { asking, textAt } from "../../harness/visitor.ts";
+import { Fleet, waited } from "./processes.ts";
+
+export interface GoneMachines {
+  readonly rounds: number;
+  readonly seed: number;
+  /** Default: as shipped. */
+  readonly sessionTimeoutS?: number;
+  readonly onRound?: (round: GoneMachine) => void;
+}
+
+export interface GoneMachine {
+  /** From the pull until others have all shards; NaN if they never did. */
+  readonly takenMs: number;
+  /** From the pull to the last answer to posts of before. */
+  readonly doneMs: number;
+  /** Answers that came after the takeover: the process had stored the post, or begun the answer. */
+  readonly late: number;
+  /** Actions that were in doubt for it. */
+  readonly doubted: number;
+}
+
+export interface GoneMachinesReport {
+  readonly rounds: readonly GoneMachine[];
+  readonly asked: number;
+  /** As `handle on post`. */
+  readonly lost: readonly string[];
+  readonly doubled: number;
+}
+
+const SPECIALISTS = 48;
+/** Processes on this machine. */
+const BESIDE = 2;
+/** Between two posts. Handlers think, and the network takes its time: some of each are always under way. */
+const POST_MS = 400;
+const ANSWER_MS = { least: 200, most: 800 } as const;
+const THINK_MS = 500;
+const POSTS_A_ROUND = 12;
+const LOOK_MS = 100;
+const PATIENCE_MS = 180_000;
+
+export async function goneMachines({ rounds, seed, sessionTimeoutS, onRound }: GoneMachines): Promise<GoneMachinesReport> {
+  const random = seededRandom(`gone ${seed}`);
+  const machine = await openSeparateMachine();
+  const hosts = ["127.0.0.1/32", `${machine.address}/30`].map((host) => `host all all ${host} scram-sha-256\n`);
+  const server = await startPostgres({
+    settings: { listen_addresses: `127.0.0.1,${machine.address}`, hba_file: "hosts.conf" },
+    files: { "hosts.conf": hosts.join("") },
+  });
+  const folder = mkdtempSync(join(tmpdir(), "retinue-gone-"));
+  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(seed), residents: false, keep: { effects: 100_000 } });
+  const gate = await openGate(network);
+  gate.hold(() => ANSWER_MS.least + random.int(ANSWER_MS.most - ANSWER_MS.least));
+  network.start();
+  const { baseUrl } = gate;
+  await machine.forward(Number(new URL(baseUrl).port), false);
+  await machine.forward(server.port, true);
+  const env = writeProject(folder, network);
+  const timeout = sessionTimeoutS === undefined ? "" : `?session_timeout=${sessionTimeoutS}`;
+  const fleet = new Fleet(BESIDE, seed, { server, store: `${await server.database()}${timeout}`, baseUrl, env, folder });
+  const post = asking(network, "b", network.provision({ handle: "quill", tier: "pro", set: "b" }).key);
+  const posts: string[] = [];
+  const answers = () => network.truth.effects({ operation: "posts.reply" });
+  const missing = (): readonly string[] => {
+    const known = new Set(answers().map(({ agent, target }) => `${agent} on ${target}`));
+    return posts.flatMap((id) => HANDLES.map((handle) => `${handle} on ${id}`)).filter((one) => !known.has(one));
+  };
+  const oneRound = async (): Promise<GoneMachine> => {
+    const before = await fleet.doubted();
+    const victim = fleet.start(machine.under);
+    await fleet.takes(victim);
+    for (let i = 0; i < POSTS_A_ROUND; i++) {
+      posts.push(textAt((await post("POST", "/v1/posts", { body: { content: `post ${posts.length}` } })).json, "id"));
+      await waited(POST_MS * (0.5 + random.next()));
+    }
+    const struckAt = Date.now();
+    const takenMs = await fleet.strikeOne("gone", victim, () => machine.pull());
+    const atTakeover = answers().length;
+    victim.child.kill("SIGKILL");
+    await victim.ended;
+    for (const until = Date.now() + PATIENCE_MS; missing().length > 0 && Date.now() < until;) await waited(LOOK_MS);
+    machine.plug();
+    const doubted = (await fleet.doubted()) - before;
+    return { takenMs, doneMs: (answers().at(-1)?.at ?? Number.NaN) - struckAt, late: answers().length - atTakeover, doubted };
+  };
+  try {
+    fleet.fill();
+    await fleet.joined();
+    const done: GoneMachine[] = [];
+    for (let round = 0; round < rounds; round++) {
+      done.push(await oneRound());
+      for (const one of done.slice(-1)) onRound?.(one);
+    }
+    return { rounds: done, asked: posts.length * HANDLES.length, lost: missing(), doubled: network.truth.duplicates().length };
+  } finally {
+    await fleet.end();
+    await gate.close();
+    await network.stop();
+    await server.stop();
+    await machine.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const HANDLES = Array.from({ length: SPECIALISTS }, (_, i) => `s${i}`);
+
+function writeProject(folder: string, network: LocalNetwork): { readonly [name: string]: string } {
+  mkdirSync(join(folder, "agents"));
+  writeFileSync(join(folder, "quick.json"), JSON.stringify({ extends: "set-b", timing: { quietMs: 200 } }));
+  writeFileSync(join(folder, "retinue.config.json"), JSON.stringify({ spacing: 0 }));
+  const keys = HANDLES.map((handle) => {
+    writeFileSync(join(folder, "agents", `${handle}.ts`), definition(handle));
+    return [`RETINUE_KEY_${handle.toUpperCase()}`, network.provision({ handle, tier: "pro", set: "b" }).key] as const;
+  });
+  return Object.fromEntries(keys);
+}
+
+const definition = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
+  brakes: { repliesPerAuthorPerHour: 1000, repliesPerHour: 10000 }, watch: { feed: { from: "2026-01-01" } },
+  on: { "post.created": async (post, act) => {
+    await new Promise((resolve) => setTimeout(resolve, ${THINK_MS}));
+    act.reply(post, "${handle} on " + post.id);
+  } } };`;

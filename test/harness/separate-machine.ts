@@ -1,0 +1,81 @@
+/**
+ * A machine with a cable of its own: a network in which programs can be started, joined to this one by a pair of links, of which one can be
+ * pulled. Nothing says goodbye then, and nobody answers. Linux, as root.
+ */
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { relay } from "./relay.ts";
+
+export interface SeparateMachine {
+  /** The address of this machine for it. */
+  readonly address: string;
+  /** A command that runs the command given to it there. */
+  readonly under: readonly string[];
+  /** Makes a port of this machine's loopback the same port of its own. `isAtAddress`: whoever listens here does so at the address too. */
+  forward(port: number, isAtAddress: boolean): Promise<void>;
+  /** From now on nothing of it arrives, and nothing reaches it. */
+  pull(): void;
+  plug(): void;
+  close(): Promise<void>;
+}
+
+/** Two of the addresses that are for tests of networks. */
+const [HERE, THERE] = ["198.18.77.1", "198.18.77.2"];
+const READY = "ready";
+
+/** True if this machine lets a test make such a machine. */
+export function canSeparate(): boolean {
+  if (process.platform !== "linux") return false;
+  const made = spawnSync("unshare", ["-n", "sh", "-c", "ip link add near type veth peer name far && ip link set far up"], {
+    stdio: "ignore",
+  });
+  return made.status === 0;
+}
+
+export async function openSeparateMachine(): Promise<SeparateMachine> {
+  const holder = spawn("unshare", ["-n", "sh", "-c", `echo ${READY} && exec sleep 3600`], { stdio: ["ignore", "pipe", "inherit"] });
+  await saysReady(holder);
+  const under = ["nsenter", "-t", String(holder.pid), "-n"];
+  const near = `rt${holder.pid}`;
+  const children: ChildProcess[] = [holder];
+  const relays: Awaited<ReturnType<typeof relay>>[] = [];
+  run("ip", "link", "add", near, "type", "veth", "peer", "name", "far", "netns", String(holder.pid));
+  run("ip", "address", "add", `${HERE}/30`, "dev", near);
+  run("ip", "link", "set", near, "up");
+  run(...under, "ip", "address", "add", `${THERE}/30`, "dev", "far");
+  run(...under, "ip", "link", "set", "lo", "up");
+  run(...under, "ip", "link", "set", "far", "up");
+  return {
+    address: HERE,
+    under,
+    async forward(port, isAtAddress) {
+      if (!isAtAddress) relays.push(await relay(HERE, "127.0.0.1", port));
+      const [program, ...words] = [...under, process.execPath, join(import.meta.dirname, "relay.ts"), "127.0.0.1", HERE, String(port)];
+      const child = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
+      children.push(child);
+      await saysReady(child);
+    },
+    pull: () => run(...under, "ip", "link", "set", "far", "down"),
+    plug: () => run(...under, "ip", "link", "set", "far", "up"),
+    async close() {
+      for (const one of relays) one.close();
+      for (const child of children.toReversed()) {
+        child.kill("SIGKILL");
+        if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      }
+    },
+  };
+}
+
+function run(program = "", ...words: readonly string[]): void {
+  const { status, stderr } = spawnSync(program, words, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${[program, ...words].join(" ")}: ${stderr}`);
+}
+
+async function saysReady(child: ChildProcess): Promise<void> {
+  if (child.stdout === null) throw new Error("its output is not piped");
+  const ended = once(child, "exit").then(() => Promise.reject(new Error("the machine could not be made")));
+  await Promise.race([once(createInterface({ input: child.stdout }), "line"), ended]);
+}
