@@ -1,28 +1,33 @@
 /**
- * A machine with a cable of its own: a network in which programs can be started, joined to this one by a pair of links, of which one can be
+ * A machine with cables of its own: a network in which programs can be started, joined to this one by pairs of links, of which one can be
  * pulled. Nothing says goodbye then, and nobody answers. Linux, as root.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import type { Server } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { relay } from "./relay.ts";
 
 export interface SeparateMachine {
-  /** The address of this machine for it. */
-  readonly address: string;
   /** A command that runs the command given to it there. */
   readonly under: readonly string[];
-  /** Makes a port of this machine's loopback the same port of its own. `isAtAddress`: whoever listens here does so at the address too. */
-  forward(port: number, isAtAddress: boolean): Promise<void>;
-  /** From now on nothing of it arrives, and nothing reaches it. */
-  pull(): void;
-  plug(): void;
+  readonly cables: readonly [Cable, Cable];
   close(): Promise<void>;
 }
 
-/** Two of the addresses that are for tests of networks. */
-const [HERE, THERE] = ["198.18.77.1", "198.18.77.2"];
+export interface Cable {
+  /** The address of this machine for the other, by this cable. */
+  readonly address: string;
+  /** Makes a port of this machine's loopback the same port of the other's. `isAtAddress`: whoever listens here does so at the address too. */
+  forward(port: number, isAtAddress: boolean): Promise<void>;
+  /** From now on nothing comes through it. */
+  pull(): void;
+  plug(): void;
+}
+
+/** Of the addresses that are for tests of networks. */
+const address = (cable: number, end: number): string => `198.18.77.${cable * 4 + end}`;
 const READY = "ready";
 
 /** True if this machine lets a test make such a machine. */
@@ -38,27 +43,32 @@ export async function openSeparateMachine(): Promise<SeparateMachine> {
   const holder = spawn("unshare", ["-n", "sh", "-c", `echo ${READY} && exec sleep 3600`], { stdio: ["ignore", "pipe", "inherit"] });
   await saysReady(holder);
   const under = ["nsenter", "-t", String(holder.pid), "-n"];
-  const near = `rt${holder.pid}`;
-  const children: ChildProcess[] = [holder];
-  const relays: Awaited<ReturnType<typeof relay>>[] = [];
-  run("ip", "link", "add", near, "type", "veth", "peer", "name", "far", "netns", String(holder.pid));
-  run("ip", "address", "add", `${HERE}/30`, "dev", near);
-  run("ip", "link", "set", near, "up");
-  run(...under, "ip", "address", "add", `${THERE}/30`, "dev", "far");
   run(...under, "ip", "link", "set", "lo", "up");
-  run(...under, "ip", "link", "set", "far", "up");
+  const children: ChildProcess[] = [holder];
+  const relays: Server[] = [];
+  const cable = (number: number): Cable => {
+    const [near, far, here] = [`rt${number}-${holder.pid}`, `far${number}`, address(number, 1)];
+    run("ip", "link", "add", near, "type", "veth", "peer", "name", far, "netns", String(holder.pid));
+    run("ip", "address", "add", `${here}/30`, "dev", near);
+    run("ip", "link", "set", near, "up");
+    run(...under, "ip", "address", "add", `${address(number, 2)}/30`, "dev", far);
+    run(...under, "ip", "link", "set", far, "up");
+    return {
+      address: here,
+      async forward(port, isAtAddress) {
+        if (!isAtAddress) relays.push(await relay(here, "127.0.0.1", port));
+        const [program, ...words] = [...under, process.execPath, join(import.meta.dirname, "relay.ts"), "127.0.0.1", here, String(port)];
+        const child = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
+        children.push(child);
+        await saysReady(child);
+      },
+      pull: () => run(...under, "ip", "link", "set", far, "down"),
+      plug: () => run(...under, "ip", "link", "set", far, "up"),
+    };
+  };
   return {
-    address: HERE,
     under,
-    async forward(port, isAtAddress) {
-      if (!isAtAddress) relays.push(await relay(HERE, "127.0.0.1", port));
-      const [program, ...words] = [...under, process.execPath, join(import.meta.dirname, "relay.ts"), "127.0.0.1", HERE, String(port)];
-      const child = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
-      children.push(child);
-      await saysReady(child);
-    },
-    pull: () => run(...under, "ip", "link", "set", "far", "down"),
-    plug: () => run(...under, "ip", "link", "set", "far", "up"),
+    cables: [cable(0), cable(1)],
     async close() {
       for (const one of relays) one.close();
       for (const child of children.toReversed()) {

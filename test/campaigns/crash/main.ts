@@ -3,7 +3,7 @@
  * `npm run crash -- --fleet [--rounds 1000] [--processes 4] [--specialists 2000] [--seed 1] [--resume <file>] [--minutes <n>] [--from <part>]`:
  * the one against several processes, in parts. The file keeps those that are finished, and a later call with the same options runs the others.
  * `npm run crash -- --fleet-limits [processes] [seed]`: many processes that want the last credit, and keys that go from one to another.
- * `npm run crash -- --fleet-gone [rounds] [seed]`: a machine whose cable is pulled (Linux, as root).
+ * `npm run crash -- --fleet-gone [rounds] [seed]`: machines whose cables are pulled (Linux, as root).
  * `npm run crash -- --fleet-bugs`: planted bugs of a fleet, and if its tests find them.
  */
 import { parseArgs } from "node:util";

@@ -1,10 +1,10 @@
-/** The short form of the campaign with a machine that is gone. */
+/** The short form of the campaign with machines whose cables are pulled. */
 import { expect, test } from "vitest";
 import { canSeparate } from "../../harness/separate-machine.ts";
 import { goneMachines } from "./gone-machine.ts";
 
 test.runIf(canSeparate())(
-  "a machine that is gone without a word: the others take what its process had, and nothing is lost or done twice",
+  "a machine that is gone without a word, and one that reaches the server no longer: the others take what it had, and nothing is lost or done twice",
   async () => {
     const { rounds, lost, doubled } = await goneMachines({ rounds: 2, seed: 1, sessionTimeoutS: 2 });
     expect(rounds.map(({ takenMs }) => Number.isFinite(takenMs))).toEqual([true, true]);

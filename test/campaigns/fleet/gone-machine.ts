@@ -1,4 +1,7 @@
-/** A process whose machine is gone, with its cable pulled: others take what it had, once the server misses it, and nothing is lost or done twice. */
+/**
+ * A process whose machine has its cables pulled: others take what it had, once the server misses it, and nothing is lost or done twice. By
+ * turns it is gone, or reaches the network and no longer the server.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +13,7 @@ import { startPostgres } from "../../harness/postgres.ts";
 import { openGate } from "../../harness/gated-network.ts";
 import { openSeparateMachine } from "../../harness/separate-machine.ts";
 import { asking, textAt } from "../../harness/visitor.ts";
-import { Fleet, waited } from "./processes.ts";
+import { Fleet, waited, type Running } from "./processes.ts";
 
 export interface GoneMachines {
   readonly rounds: number;
@@ -21,6 +24,8 @@ export interface GoneMachines {
 }
 
 export interface GoneMachine {
+  /** `cut off`: it lives, does not reach the server, and is plugged in again later. */
+  readonly kind: "gone" | "cut off";
   /** From the pull until others have all shards; NaN if they never did. */
   readonly takenMs: number;
   /** From the pull to the last answer to posts of before. */
@@ -29,6 +34,8 @@ export interface GoneMachine {
   readonly late: number;
   /** Actions that were in doubt for it. */
   readonly doubted: number;
+  /** Of one that was cut off: from the plug until it has shards again. */
+  readonly backMs?: number;
 }
 
 export interface GoneMachinesReport {
@@ -48,14 +55,17 @@ const ANSWER_MS = { least: 200, most: 800 } as const;
 const THINK_MS = 500;
 const POSTS_A_ROUND = 12;
 const LOOK_MS = 100;
+const READY_LOOK_MS = 5;
+const READY_LOOKS = 1_000;
 const PATIENCE_MS = 180_000;
 
 export async function goneMachines({ rounds, seed, sessionTimeoutS, onRound }: GoneMachines): Promise<GoneMachinesReport> {
   const random = seededRandom(`gone ${seed}`);
   const machine = await openSeparateMachine();
-  const hosts = ["127.0.0.1/32", `${machine.address}/30`].map((host) => `host all all ${host} scram-sha-256\n`);
+  const [toNetwork, toServer] = machine.cables;
+  const hosts = ["127.0.0.1/32", `${toServer.address}/30`].map((host) => `host all all ${host} scram-sha-256\n`);
   const server = await startPostgres({
-    settings: { listen_addresses: `127.0.0.1,${machine.address}`, hba_file: "hosts.conf" },
+    settings: { listen_addresses: `127.0.0.1,${toServer.address}`, hba_file: "hosts.conf" },
     files: { "hosts.conf": hosts.join("") },
   });
   const folder = mkdtempSync(join(tmpdir(), "retinue-gone-"));
@@ -64,8 +74,8 @@ export async function goneMachines({ rounds, seed, sessionTimeoutS, onRound }: G
   gate.hold(() => ANSWER_MS.least + random.int(ANSWER_MS.most - ANSWER_MS.least));
   network.start();
   const { baseUrl } = gate;
-  await machine.forward(Number(new URL(baseUrl).port), false);
-  await machine.forward(server.port, true);
+  await toNetwork.forward(Number(new URL(baseUrl).port), false);
+  await toServer.forward(server.port, true);
   const env = writeProject(folder, network);
   const timeout = sessionTimeoutS === undefined ? "" : `?session_timeout=${sessionTimeoutS}`;
   const fleet = new Fleet(BESIDE, seed, { server, store: `${await server.database()}${timeout}`, baseUrl, env, folder });
@@ -76,30 +86,48 @@ export async function goneMachines({ rounds, seed, sessionTimeoutS, onRound }: G
     const known = new Set(answers().map(({ agent, target }) => `${agent} on ${target}`));
     return posts.flatMap((id) => HANDLES.map((handle) => `${handle} on ${id}`)).filter((one) => !known.has(one));
   };
-  const oneRound = async (): Promise<GoneMachine> => {
-    const before = await fleet.doubted();
-    const victim = fleet.start(machine.under);
-    await fleet.takes(victim);
-    for (let i = 0; i < POSTS_A_ROUND; i++) {
+  const ask = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
       posts.push(textAt((await post("POST", "/v1/posts", { body: { content: `post ${posts.length}` } })).json, "id"));
       await waited(POST_MS * (0.5 + random.next()));
     }
+  };
+  const allAnswered = async (): Promise<void> => {
+    for (const until = Date.now() + PATIENCE_MS; missing().length > 0 && Date.now() < until;) await waited(LOOK_MS);
+  };
+  const oneRound = async (kind: GoneMachine["kind"]): Promise<GoneMachine> => {
+    const before = await fleet.doubted();
+    const victim = fleet.start(machine.under);
+    await fleet.takes(victim);
+    await ask(POSTS_A_ROUND);
+    await isSending(victim);
     const struckAt = Date.now();
-    const takenMs = await fleet.strikeOne("gone", victim, () => machine.pull());
+    const takenMs = await fleet.strikeOne(kind, victim, () => {
+      toServer.pull();
+      if (kind === "gone") toNetwork.pull();
+    });
     const atTakeover = answers().length;
+    if (kind === "gone") victim.child.kill("SIGKILL");
+    await allAnswered();
+    const doneMs = (answers().at(-1)?.at ?? Number.NaN) - struckAt;
+    const seen = { kind, takenMs, doneMs, late: answers().length - atTakeover, doubted: (await fleet.doubted()) - before };
+    toServer.plug();
+    if (kind === "gone") toNetwork.plug();
+    const pluggedAt = performance.now();
+    if (kind === "cut off") await fleet.takes(victim);
+    const backMs = performance.now() - pluggedAt;
+    if (kind === "cut off") await ask(POSTS_A_ROUND);
     victim.child.kill("SIGKILL");
     await victim.ended;
-    for (const until = Date.now() + PATIENCE_MS; missing().length > 0 && Date.now() < until;) await waited(LOOK_MS);
-    machine.plug();
-    const doubted = (await fleet.doubted()) - before;
-    return { takenMs, doneMs: (answers().at(-1)?.at ?? Number.NaN) - struckAt, late: answers().length - atTakeover, doubted };
+    await allAnswered();
+    return kind === "gone" ? seen : { ...seen, backMs };
   };
   try {
     fleet.fill();
     await fleet.joined();
     const done: GoneMachine[] = [];
     for (let round = 0; round < rounds; round++) {
-      done.push(await oneRound());
+      done.push(await oneRound(round % 2 === 0 ? "gone" : "cut off"));
       for (const one of done.slice(-1)) onRound?.(one);
     }
     return { rounds: done, asked: posts.length * HANDLES.length, lost: missing(), doubled: network.truth.duplicates().length };
@@ -111,6 +139,13 @@ export async function goneMachines({ rounds, seed, sessionTimeoutS, onRound }: G
     await machine.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Resolves when an action is at the network, or after a while: a process that has answered everything sends none. */
+async function isSending(running: Running): Promise<void> {
+  running.said = "";
+  for (let looks = 0; looks < READY_LOOKS && !running.said.includes('"state":"ready"'); looks++) await waited(READY_LOOK_MS);
+  await waited(ANSWER_MS.least / 4);
 }
 
 const HANDLES = Array.from({ length: SPECIALISTS }, (_, i) => `s${i}`);
