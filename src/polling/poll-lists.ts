@@ -5,9 +5,8 @@ import { cursorOf } from "../client/next-page.ts";
 import { freshItems } from "../client/paging.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
-import type { Job, NetworkRecord, Post } from "../contract/records.ts";
+import type { NetworkRecord } from "../contract/records.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
-import type { JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import {
   failedAgain,
@@ -17,48 +16,26 @@ import {
   REPORTED_AFTER,
   storeListState,
   withGap,
-  type ListCursor,
   type ListState,
 } from "./list-state.ts";
-import { readFeed, type Reading } from "./feed-events.ts";
-import { readJobs } from "./job-events.ts";
-import { completeJobs, type CompletedPage } from "./complete-jobs.ts";
+import type { Reading } from "./feed-events.ts";
 import { noteListed } from "./job-news.ts";
-import { moveOn } from "./list-cursor.ts";
-import { feedReader, jobsReader, listOf, OFFERS, OFFERS_LIST } from "./list-readers.ts";
+import { listOf, OFFERS_LIST } from "./list-readers.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
-import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching } from "../specialist/specialist.ts";
 import { nextPollAt, type PollResult } from "./interval.ts";
 import { readResult, whyUnread, type Confirmed, type Unread } from "../gateway/read-result.ts";
 import type { Member } from "../gateway/member.ts";
-import type { PageOfAll, PollingDependencies } from "./polling-dependencies.ts";
+import type { PollingDependencies } from "./polling-dependencies.ts";
 import { isSchedule, makeDormant } from "./dormant.ts";
-import { idsOf } from "./shared-lists.ts";
+import { tellOthers } from "./tell-news.ts";
+import { sourcesOf, type Source } from "./watched-lists.ts";
 
 /** Further pages read to close a gap, one for each so many requests of the tier; the rest is recorded and shown as a gap. */
 const GAP_PAGES = { fewest: 3, most: 20, anHour: 500, aDay: 5_000 } as const;
 /** Consecutive failures to read a gap back, before it is recorded. */
 const MAX_FAILED_PAGES = 5;
-/** Specialists that are told of a page in one turn of the event loop. */
-const TOLD_A_TURN = 20;
 /** Delay after a failed poll, doubled each time: the list may have changed its shape for good. */
 const FAILED_POLL: Backoff = { firstMs: 30 * SECOND, longestMs: 5 * MINUTE };
-
-/** One polled list of a specialist. */
-interface Source {
-  readonly name: string;
-  readonly operation: string;
-  readonly input: JsonObject;
-  /** The event kind it is polled for. */
-  readonly kind: "post.created" | "mention.created" | "reply.created" | "job.listed";
-  /** True for a list that shows each account something else. */
-  readonly isOwn?: true;
-  /** True for a list that items leave: a page without any known item does not show that some lie in between. */
-  readonly itemsLeave?: true;
-  read(items: readonly NetworkRecord[], cursor: ListCursor): Reading;
-  /** Reads the items by themselves that the list shows in part. Default: none. */
-  complete?(items: readonly NetworkRecord[], cursor: ListCursor): Promise<CompletedPage>;
-}
 
 /** Polls every due source of a specialist. Returns false: the next one is due at a later time. */
 export async function pollSources(parts: PollingDependencies, member: Member): Promise<boolean> {
@@ -186,59 +163,6 @@ async function noteUnread(parts: PollingDependencies, member: Member, source: So
   await keep(parts, member, source, { events: [], state: { ...before, failure, dormant: false }, dueAt });
 }
 
-/** Tells every watcher of a list that all see alike: N keys discover its news N times sooner. */
-async function tellOthers(
-  parts: PollingDependencies,
-  member: Member,
-  source: Source,
-  items: readonly NetworkRecord[],
-  askedAt: number,
-): Promise<void> {
-  if (member.keyId === undefined) return;
-  const list = listOf(source);
-  const since = parts.shared.heardAt(list) ?? -Infinity;
-  const news = parts.shared.looked(list, member.keyId, items, askedAt);
-  const missed = parts.shared.heardAt(list) === undefined ? undefined : { since, items };
-  const page = { list, ids: idsOf(items), news, missed };
-  if (parts.spread === undefined) await hearNews(parts, page, member);
-  else await parts.spread(page, member);
-}
-
-/** Stores news of a public list for the specialists that watch it, except the one that has read it, and wakes them. */
-export async function hearNews(parts: PollingDependencies, page: Omit<PageOfAll, "ids">, except?: Member): Promise<void> {
-  const { clock, store } = parts;
-  const { list, news } = page;
-  await hearMissed(parts, page, except);
-  if (news.length === 0) return;
-  const told = parts.members().flatMap((other) => {
-    if (other === except || other.retired) return [];
-    const same = sourcesOf(parts, other).find((one) => listOf(one) === list);
-    const events = same?.read(news, { seen: [], startedAt: other.enlistedAt }).events ?? [];
-    return events.length === 0 ? [] : [{ other, events }];
-  });
-  if (told.length === 0) return;
-  await store.putEvents({ events: told.flatMap(({ events }) => events) }, clock.now());
-  for (const { other } of told) parts.wake(other, "events");
-}
-
-/** Gives the whole page to those who have joined since the last one, by their own cursors: a poll of their own may be far. */
-async function hearMissed(parts: PollingDependencies, { list, missed }: Omit<PageOfAll, "ids">, except?: Member): Promise<void> {
-  const { clock, store } = parts;
-  if (missed === undefined) return;
-  const late = parts.members().filter((one) => one !== except && !one.retired && one.enlistedAt >= missed.since);
-  for (const [i, other] of late.entries()) {
-    if (i > 0 && i % TOLD_A_TURN === 0) await new Promise<void>((resolve) => clock.soon(resolve));
-    const source = sourcesOf(parts, other).find((one) => listOf(one) === list);
-    const row = source && (await store.sources(other.specialist.handle)).find(({ name }) => name === source.name);
-    const cursor = row && readListState(row.cursor, parts.networkNow()).cursor;
-    if (cursor?.seen === undefined) continue; // its first poll decides what it begins with
-    const events = source?.read(missed.items, cursor).events ?? [];
-    if (events.length === 0) continue;
-    const { fresh } = await store.putEvents({ events }, clock.now());
-    if (fresh.length > 0) parts.wake(other, "events");
-  }
-}
-
 /** Pages of a list that were read. */
 interface PagesRead {
   readonly reading: Reading;
@@ -322,77 +246,4 @@ function lastPageItems({ isLast, items = [], skipped = 0 }: Confirmed): number |
 /** True for a page longer than any that is read whole. */
 function isCut({ items = [], skipped = 0 }: Confirmed): boolean {
   return items.length + skipped > MAX_PAGE_ITEMS;
-}
-
-function sourcesOf(parts: PollingDependencies, member: Member): readonly Source[] {
-  const { specialist } = member;
-  const { watch } = specialist;
-  const sources: Source[] = [];
-  const { notifications } = parts.profile;
-  if (notifications !== undefined && (watch.mentions || watch.threads)) sources.push(notificationSource(parts, notifications));
-  if (watch.feed !== undefined || (watch.mentions && notifications === undefined))
-    sources.push(feedSource(parts, member, "feed", {}, watch.feed));
-  // A watched community counts as feed, also without a watch on the whole feed.
-  const inCommunity = watch.feed ?? { from: "now", maxAgeMs: DEFAULT_MAX_AGE_MS };
-  for (const community of watch.communities) sources.push(feedSource(parts, member, `feed:${community}`, { community }, inCommunity));
-  if (watch.jobs !== undefined) sources.push(jobsSource(parts, member, watch.jobs));
-  return sources;
-}
-
-/** Events of the specialist itself, from now on. */
-function notificationSource({ networkNow }: PollingDependencies, operation: string): Source {
-  return {
-    name: "notifications",
-    operation,
-    kind: "reply.created",
-    input: {},
-    isOwn: true,
-    read(items, cursor) {
-      const reports = items.filter((item) => item.kind === "notification");
-      const {
-        fresh,
-        skipped,
-        gap,
-        cursor: moved,
-      } = moveOn(reports, cursor, { fromMs: Infinity, maxAgeMs: DEFAULT_MAX_AGE_MS }, networkNow());
-      return { events: [], reported: fresh, cursor: moved, gap, fresh: fresh.length, skipped };
-    },
-  };
-}
-
-function feedSource(
-  parts: PollingDependencies,
-  member: Member,
-  name: string,
-  input: JsonObject,
-  watching: FeedWatching | undefined,
-): Source {
-  const reader = feedReader(member, watching);
-  return {
-    name,
-    operation: "posts.list",
-    kind: watching === undefined ? "mention.created" : "post.created",
-    input,
-    read: (items, cursor) => readFeed(items.filter(isPost), cursor, reader, parts.networkNow()),
-  };
-}
-
-function jobsSource(parts: PollingDependencies, member: Member, watching: JobsWatching): Source {
-  const reader = jobsReader(member, watching);
-  return {
-    name: "jobs",
-    ...OFFERS,
-    kind: "job.listed",
-    itemsLeave: true,
-    read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.networkNow()),
-    complete: (items, cursor) => completeJobs(parts, member, items, cursor, reader),
-  };
-}
-
-function isPost(record: NetworkRecord): record is Post {
-  return record.kind === "post";
-}
-
-function isJob(record: NetworkRecord): record is Job {
-  return record.kind === "job";
 }

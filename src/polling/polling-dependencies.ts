@@ -22,8 +22,11 @@ export interface PageOfAll {
   readonly ids: readonly string[];
   /** Its items that are new to everyone here, if the list is known to be the same for all. */
   readonly news: readonly NetworkRecord[];
-  /** All of its items, for those who have joined since that time: they have missed the pages in between. */
-  readonly missed?: { readonly since: number; readonly items: readonly NetworkRecord[] } | undefined;
+  /**
+   * All of its items, for those who lack earlier pages; undefined for a page of another process. `at` is the time of its request, `since`
+   * that of the page before.
+   */
+  readonly whole?: { readonly items: readonly NetworkRecord[]; readonly since: number; readonly at: number } | undefined;
 }
 
 export interface PollingDependencies {
@@ -38,6 +41,8 @@ export interface PollingDependencies {
   readonly gateway: Gateway;
   readonly coverage: WebhookCoverage;
   readonly shared: SharedLists;
+  /** By list, the time of the last page of which the specialists of this runtime were told; those of one that lacks any are behind. */
+  readonly told: Map<string, number>;
   /** Tells all who watch a public list of a page of it, except the one that has read it. Default: those of this runtime. */
   readonly spread?: ((page: PageOfAll, by: Member) => Promise<void>) | undefined;
   /** Actions that news of lists led to. */

@@ -67,8 +67,8 @@ export interface SharedLists {
    */
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
   /**
-   * Start time of the last poll of this process whose page was for all: who joined since then has heard nothing of it, nor of what came in
-   * between. `-Infinity` before the first; undefined if the list is not known to be the same for all keys.
+   * Start time of the last poll of this process whose page was for all. `-Infinity` before the first; undefined if the list is not known to
+   * be the same for all keys.
    */
   heardAt(list: string): number | undefined;
   /** Records a page that another process has polled. Returns those of the items that are new here. */

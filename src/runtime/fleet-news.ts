@@ -7,7 +7,7 @@ import { messageOf } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { MINUTE } from "../core/units.ts";
-import { hearNews } from "../polling/poll-lists.ts";
+import { hearNews } from "../polling/tell-news.ts";
 import type { PageOfAll } from "../polling/polling-dependencies.ts";
 import type { SharedLists } from "../polling/shared-lists.ts";
 import type { Member } from "../gateway/member.ts";
@@ -38,14 +38,17 @@ export interface FleetNews {
 
 export function createFleetNews({ fleet, shared, log, now }: FleetNewsOptions): FleetNews {
   const toldAt = new Map<string, number>();
+  /** A store that fails hinders no other. */
   const tellAll = async (page: Omit<PageOfAll, "ids">, except?: Member): Promise<void> => {
-    for (const { runtime } of fleet.parts) if (runtime.phase !== "store_lost") await hearNews(runtime.parts, page, except);
+    const working = fleet.parts.filter(({ runtime }) => runtime.phase !== "store_lost");
+    const told = await Promise.allSettled(working.map(({ runtime }) => hearNews(runtime.parts, page, except)));
+    for (const one of told) if (one.status === "rejected") throw one.reason;
   };
   const guarded = async (work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      log.warn("news of a public list did not reach all: they read it themselves", { message: messageOf(error) });
+      log.warn("news of a public list did not reach all: they hear of the whole next page", { message: messageOf(error) });
     }
   };
   return {

@@ -132,6 +132,7 @@ class Engine implements Runtime {
       stopping: this.#stopping.signal,
       ending: this.#ending.signal,
       shared: options.sharedLists ?? createSharedLists(options.random),
+      told: new Map(),
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),
       acts: createActs(),
