@@ -20,7 +20,7 @@ import type { Guardian } from "./guardian.ts";
 import { describeError, errorFrom, isRequestName, performRequest, remoteGuardian } from "./remote-guardian.ts";
 
 /** Changes with requests or answers: command and runtime may have different versions. */
-const PROTOCOL = 5;
+const PROTOCOL = 6;
 /** Linux takes 107 bytes, macOS 103. */
 const MAX_SOCKET_PATH = 100;
 const MAX_LINE_BYTES = 4 * 1_024 * 1_024;

@@ -1,6 +1,6 @@
 /**
  * The Guardian's interface over a fleet: over the stores of this process, and over those of the others by requests through the server. An
- * order that stops work is in the memory of every process before it is answered, or that process can store nothing more.
+ * order that stops work is in the memory of every process before it is answered, or that process can store nothing more, or is named.
  */
 import { sleep, type Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
@@ -259,7 +259,7 @@ export async function drainProcess(
 function readAnswer(text: string): unknown {
   const answer = parseJson(text);
   if (!isObject(answer)) throw new Fatal("unexpected", "the answer of another process cannot be read");
-  if (isObject(answer["error"])) throw errorFrom(answer["error"]);
+  if (isObject(answer["error"]) && answer["result"] === undefined) throw errorFrom(answer["error"]);
   return answer["result"];
 }
 

@@ -20,7 +20,7 @@ export interface HaltResult extends OrderResult {
   readonly inFlight: readonly WriteInFlight[];
   /** Set if the halt ends with the process, because it could not be stored. */
   readonly notKept?: { readonly message: string; readonly hint: string };
-  /** Set if processes of a fleet did not obey: `message` names each with its reason. `inFlight` is of the others. */
+  /** Set if processes of a fleet have not confirmed it: `message` names each with its reason. `inFlight` is of the others. */
   readonly incomplete?: { readonly message: string; readonly hint: string };
 }
 
@@ -29,8 +29,8 @@ export interface Controls {
   pause(query: Scope & { readonly reason?: string }): Promise<OrderResult>;
   resume(query: Scope): Promise<OrderResult>;
   /**
-   * No write is admitted once this resolves; those already in flight or in doubt are listed. If the disk takes no writes, a running process
-   * holds the halt in memory. Throws `Retryable` (`halt_not_stored`) if no process is running.
+   * No write is admitted once this resolves, unless the result is `incomplete`; those already in flight or in doubt are listed. If the disk
+   * takes no writes, a running process holds the halt in memory. Throws `Retryable` (`halt_not_stored`) if no process is running.
    */
   halt(query: Scope & { readonly reason?: string }): Promise<HaltResult>;
   lift(query: Scope): Promise<OrderResult>;

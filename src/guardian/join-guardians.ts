@@ -1,6 +1,6 @@
 /**
  * One Guardian over several stores, each with a Guardian of its own: of one process and of others. A question is answered by all, or by the
- * one that knows; an order that stops work reaches all before it is answered.
+ * one that knows; an order that stops work reaches all before it is answered, or the answer names those that have not confirmed it.
  */
 import { joinAdvice } from "../config/handle-advice.ts";
 import { defined } from "../core/defined.ts";
@@ -141,7 +141,7 @@ function joinOrdersGiven(over: Over): Pick<Guardian, Stopping> {
     unfreeze: ended((guardian, query) => guardian.unfreeze(query)),
     halt: over(
       (guardian, query) => guardian.halt(query),
-      async (all, query) => joinHalts(await given(all, (guardian) => guardian.halt(query))),
+      async (all, query) => joinHalts(await giveToAll(all, (guardian) => guardian.halt(query))),
     ),
     backup: over(
       (guardian, query) => guardian.backup(query),
@@ -209,14 +209,15 @@ async function knowing<Result>(parts: Parts, ask: (guardian: Guardian) => Promis
   return asked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
-/** The results of an order, of which there is one at least. `failure` names the parts that did not obey, with their reasons. */
+/** The results of an order that was given to all, of which there is one at least. */
 interface Given<Result> {
   readonly results: readonly Result[];
-  readonly failure?: string;
+  /** Set if some have not confirmed it: each with its reason, and advice. */
+  readonly incomplete?: NonNullable<HaltResult["incomplete"]>;
 }
 
 /** Gives an order to all. Throws if none obeys. */
-async function given<Result>(parts: Parts, give: (guardian: Guardian) => Promise<Result>): Promise<Given<Result>> {
+async function giveToAll<Result>(parts: Parts, give: (guardian: Guardian) => Promise<Result>): Promise<Given<Result>> {
   const ends = await Promise.allSettled(parts.map(({ guardian }) => give(guardian)));
   const results = ends.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const failed = ends.flatMap((one, i) =>
@@ -227,21 +228,25 @@ async function given<Result>(parts: Parts, give: (guardian: Guardian) => Promise
   // Of a thing that one of them has, such as an action: its own words, with what to do.
   if (only !== undefined && real.length === 1 && results.length === 0 && isRetinueError(only.reason) && !(only.reason instanceof Retryable))
     throw only.reason;
-  const failure = real.map(({ name, reason }) => `${name}: ${messageOf(reason)}`).join("; ");
-  if (results.length > 0) return real.length === 0 ? { results } : { results, failure };
-  throw real.length > 0 ? incompleteError(failure) : unknownToAll(failed.map(({ reason }) => reason));
+  if (real.length === 0 && results.length === 0) throw unknownToAll(failed.map(({ reason }) => reason));
+  if (real.length === 0) return { results };
+  const hints = real.flatMap(({ reason }) => (isRetinueError(reason) ? (reason.details.hint ?? []) : []));
+  const message = real.map(({ name, reason }) => `${name}: ${messageOf(reason)}`).join("; ");
+  const incomplete = { message, hint: [...new Set(hints.length === 0 ? [GIVE_AGAIN] : hints)].join("; ") };
+  if (results.length === 0) throw incompleteError(incomplete);
+  return { results, incomplete };
 }
 
-const AGAIN = "give the order again; retinue fleet shows the processes";
+const GIVE_AGAIN = "give the order again; retinue fleet shows the processes";
 
-function incompleteError(message: string): RetinueError {
-  return new Retryable("order_incomplete", message, { hint: AGAIN });
+function incompleteError({ message, hint }: NonNullable<HaltResult["incomplete"]>): RetinueError {
+  return new Retryable("order_incomplete", message, { hint });
 }
 
 /** Gives an order to all. Throws if one fails, and says that the others have obeyed. */
 async function fromEach<Result>(parts: Parts, give: (guardian: Guardian) => Promise<Result>): Promise<readonly Result[]> {
-  const { results, failure } = await given(parts, give);
-  if (failure !== undefined) throw incompleteError(`${failure}; the other processes have obeyed`);
+  const { results, incomplete } = await giveToAll(parts, give);
+  if (incomplete !== undefined) throw incompleteError({ ...incomplete, message: `${incomplete.message}; the other processes have obeyed` });
   return results;
 }
 
@@ -259,18 +264,30 @@ function firstOf<Result>([first]: readonly Result[]): Result {
   return first;
 }
 
-/** The writes of all that obeyed, also where others did not. */
-function joinHalts({ results, failure }: Given<HaltResult>): HaltResult {
-  const messages = [...new Set(results.map(({ message }) => message))].toSorted(
-    (a, b) => Number(b.startsWith("halted")) - Number(a.startsWith("halted")),
-  );
-  const failures = [...results.flatMap(({ incomplete }) => incomplete?.message ?? []), ...(failure === undefined ? [] : [failure])];
+/** The writes of all that have confirmed a halt, also where others have not. */
+function joinHalts({ results, incomplete }: Given<HaltResult>): HaltResult {
+  const messages = results
+    .map(({ message }) => message)
+    .toSorted((a, b) => Number(b.startsWith("halted")) - Number(a.startsWith("halted")));
+  const missing = [...results, { incomplete }].flatMap((one) => one.incomplete ?? []);
+  const unconfirmed = missing.length === 0 ? [] : [UNCONFIRMED];
   return defined({
-    message: failures.length === 0 ? messages.join("; ") : "halted, but not in every process",
+    message: joinedOnce([...unconfirmed, ...messages]),
     inFlight: results.flatMap(({ inFlight }) => inFlight),
     notKept: results.find((one) => one.notKept !== undefined)?.notKept,
-    incomplete: failures.length === 0 ? undefined : { message: failures.join("; "), hint: AGAIN },
+    incomplete:
+      missing.length === 0
+        ? undefined
+        : { message: joinedOnce(missing.map(({ message }) => message)), hint: joinedOnce(missing.map(({ hint }) => hint)) },
   });
+}
+
+const UNCONFIRMED = "not every process has confirmed it";
+const BETWEEN = "; ";
+
+/** Each sentence once: a process of several stores has joined theirs. */
+function joinedOnce(texts: readonly string[]): string {
+  return [...new Set(texts.flatMap((text) => text.split(BETWEEN)))].join(BETWEEN);
 }
 
 function joinHours(hours: readonly UsageHour[]): readonly UsageHour[] {

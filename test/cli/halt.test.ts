@@ -1,5 +1,10 @@
 /** `retinue halt` stores a halt, names what ends it, and ends it. */
-import { expect, test } from "vitest";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createAnnouncer } from "../../src/core/events.ts";
+import { silentLogger } from "../../src/core/log.ts";
+import { controlPath, serveControl } from "../../src/guardian/control-socket.ts";
+import { remoteGuardian } from "../../src/guardian/remote-guardian.ts";
 import { EVERYONE } from "../../src/limits/verdict.ts";
 import { storeProject } from "../harness/store-project.ts";
 
@@ -19,6 +24,29 @@ test("--lift ends it, and names what stays", async () => {
   expect((await run("halt", "--lift")).stdout).toBe("everyone was not halted; still halted: scout (retinue halt scout --lift)\n");
   expect((await run("halt", "scout", "--lift")).stdout).toBe("scout may write again\n");
   expect((await inStore((store) => store.stops())).halts).toEqual([]);
+});
+
+test("one that a process of a fleet has not confirmed fails, names it, and lists what the others have in flight", async () => {
+  const { run, json, root } = await storeProject();
+  const inFlight = [{ id: "act_1", handle: "scout", operation: "posts.reply", startedAt: 1, deadlineAt: 2 }];
+  const incomplete = { message: "web-2:7: no answer", hint: "give the order again, or end the process" };
+  const message = "not every process has confirmed it; halted: no specialist writes";
+  const control = await serveControl({
+    path: controlPath(join(root, ".retinue/store.sqlite")),
+    guardianOf: () => remoteGuardian(() => Promise.resolve({ message, inFlight, incomplete })),
+    announcer: createAnnouncer(),
+    log: silentLogger(),
+    onStop: () => undefined,
+  });
+  onTestFinished(() => control.close());
+  const { code, stdout, stderr } = await run("halt");
+  expect(code).toBe(1);
+  for (const words of [message, "1 in flight already", "act_1"]) expect(stdout).toContain(words);
+  for (const words of [incomplete.message, incomplete.hint]) expect(stderr).toContain(words);
+  expect(await json("halt")).toMatchObject({
+    code: 1,
+    said: { ok: false, inFlight, incomplete, error: { code: "order_incomplete", message: incomplete.message } },
+  });
 });
 
 test("a mistake elsewhere in the settings does not keep the kill switch from working", async () => {

@@ -72,7 +72,7 @@ test("words that hold separators of lines come through whole, both ways", async 
 test("a follower that goes away unread is no failure, and the next command is answered", async () => {
   const { path, clock, said, announcer } = await opened();
   const follower = connect(controlPath(path));
-  follower.write(`${JSON.stringify({ protocol: 5, do: "follow" })}\n`);
+  follower.write(`${JSON.stringify({ protocol: 6, do: "follow" })}\n`);
   await once(follower, "readable");
   announcer.emit("wait", { at: 1, handle: "scout", lane: "reply", until: 2, rule: "quota_window", message: "x".repeat(100_000) });
   // What it has not read makes the other end see a reset instead of an end.

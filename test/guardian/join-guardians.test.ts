@@ -113,12 +113,13 @@ describe("a stop", () => {
       name: "web-1:5",
       guardian: remoteGuardian(() => Promise.resolve({ message: "halted: no specialist writes", inFlight })),
     };
-    const dead = { name: "web-2:7", guardian: remoteGuardian(() => Promise.reject(new Retryable("process_silent", "no answer"))) };
+    const silent = new Retryable("process_silent", "no answer", { hint: "give the order again, or end the process" });
+    const dead = { name: "web-2:7", guardian: remoteGuardian(() => Promise.reject(silent)) };
     const over = (...all: readonly GuardianPart[]): Guardian => joinGuardians(() => Promise.resolve(all));
     const expected = {
-      message: "halted, but not in every process",
+      message: "not every process has confirmed it; halted: no specialist writes",
       inFlight,
-      incomplete: { message: "web-2:7: no answer", hint: "give the order again; retinue fleet shows the processes" },
+      incomplete: { message: "web-2:7: no answer", hint: "give the order again, or end the process" },
     };
     const whole = over(...parts, busy, dead);
     expect(await whole.halt({})).toEqual(expected);

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { Retryable } from "../../src/core/errors.ts";
+import type { GuardianPart } from "../../src/guardian/guardian-part.ts";
 import type { Guardian } from "../../src/guardian/guardian.ts";
 import type { HaltResult } from "../../src/guardian/halt-and-pause.ts";
 import { nobodyAtWork } from "../../src/guardian/join-guardians.ts";
@@ -20,18 +21,20 @@ const write = (id: string, handle = "scout"): HaltResult["inFlight"][number] => 
 function over(
   lists: readonly HaltResult["inFlight"][],
   moving: MovingOptions["moving"],
+  others: readonly GuardianPart[] = [],
 ): { readonly whole: Guardian; readonly asked: string[] } {
   const asked: string[] = [];
   const parts = () =>
-    Promise.resolve(
-      lists.map((inFlight, i) => ({
+    Promise.resolve([
+      ...others,
+      ...lists.map((inFlight, i) => ({
         name: `web-${i}`,
         guardian: remoteGuardian((name) => {
           asked.push(`web-${i}: ${name}`);
           return Promise.resolve({ message: "halted: no specialist writes", inFlight });
         }),
       })),
-    );
+    ]);
   const whole = movingGuardian({
     parts,
     reachable: parts,
@@ -51,6 +54,16 @@ test("requests of specialists that move are listed too, each once, and of one sp
   const ids = async (handle?: string) => (await whole.halt(handle === undefined ? {} : { handle })).inFlight.map(({ id }) => id);
   expect(await ids()).toEqual(["act_1", "act_2", "act_3", "act_4"]);
   expect(await ids("scout")).toEqual(["act_1", "act_2", "act_3"]);
+});
+
+test("a process that has not confirmed it is named beside them", async () => {
+  const silent = remoteGuardian(() => Promise.reject(new Retryable("process_silent", "no answer")));
+  const { whole } = over([[write("act_1")]], () => Promise.resolve([write("act_2")]), [{ name: "web-9", guardian: silent }]);
+  expect(await whole.halt({})).toMatchObject({
+    message: "not every process has confirmed it; halted: no specialist writes",
+    inFlight: [write("act_1"), write("act_2")],
+    incomplete: { message: "web-9: no answer" },
+  });
 });
 
 test("where nobody is at work they are listed alone", async () => {

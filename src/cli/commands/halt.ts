@@ -12,7 +12,7 @@ export const command: Command = {
   name: "halt",
   arguments: "[handle]",
   describe:
-    "Stops every write at once, of one specialist or of all. Lists the writes already in flight, and fails if the halt cannot be stored.",
+    "Stops every write at once, of one specialist or of all. Lists the writes already in flight, and fails if the halt cannot be stored or a process has not confirmed it.",
   options: [
     { flags: "--lift", describe: "ends it" },
     { flags: "--reason <text>", describe: "stored with it, and shown for everything that waits for it" },
@@ -51,7 +51,7 @@ export const command: Command = {
     const [problem] = problems;
     if (problem !== undefined) {
       out.problems(problems);
-      out.result({ ok: false, message, inFlight, error: problemJson(problem, context.cwd) });
+      out.result({ ok: false, message, inFlight, ...defined({ notKept, incomplete }), error: problemJson(problem, context.cwd) });
       return EXIT.failed;
     }
     out.line(out.paint.dim(`${stopEnd("halts", args[0])} ends it`));

@@ -78,10 +78,10 @@ function HaltDone({ result, close }: { readonly result: HaltResult; readonly clo
   const { message, inFlight, notKept, incomplete } = result;
   return (
     <div role="status">
-      <h2 id="halt-title">{incomplete === undefined ? "Halted" : "Halted in part"}</h2>
+      <h2 id="halt-title">{incomplete === undefined ? "Halted" : "Halted, not everywhere"}</h2>
       <p>{message}</p>
       {incomplete !== undefined && (
-        <p class="notice bad" role="alert">
+        <p class="notice bad">
           {incomplete.message} — {incomplete.hint}
         </p>
       )}
@@ -91,7 +91,7 @@ function HaltDone({ result, close }: { readonly result: HaltResult; readonly clo
         </p>
       )}
       {inFlight.length === 0 ? (
-        <p>Nothing is in flight.</p>
+        <p>{incomplete === undefined ? "Nothing is in flight." : "The processes that have confirmed it have nothing in flight."}</p>
       ) : (
         <>
           <p>{plural(inFlight.length, "request was", "requests were")} sent before and may still take effect:</p>

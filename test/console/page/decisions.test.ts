@@ -124,6 +124,20 @@ test("halt is on every view, asks once, and tells what is in flight", async () =
   expect(desk.orders).toEqual([{ name: "halt", query: { reason: "odd replies" } }]);
 });
 
+test("a halt that a process has not confirmed says so, names it, and does not say that nothing is in flight", async () => {
+  const desk = await openDesk(busyWeek());
+  const incomplete = { message: "web-2:7: no answer", hint: "give the order again, or end the process" };
+  desk.onOrder = () => [200, { message: "not every process has confirmed it", inFlight: [], incomplete }];
+  const tab = await open();
+  await opened(tab, desk);
+  await tab.getByRole("button", { name: "Halt", exact: true }).click();
+  await tab.getByRole("button", { name: "Halt now" }).click();
+  await tab.getByRole("heading", { name: "Halted, not everywhere" }).waitFor();
+  const said = (await tab.getByRole("dialog").textContent()) ?? "";
+  for (const words of [incomplete.message, incomplete.hint, "The processes that have confirmed it have nothing in flight."])
+    expect(said).toContain(words);
+});
+
 test("a halt in force stands above every view, and the second press lifts it", async () => {
   const halt = {
     key: "halt:*",
