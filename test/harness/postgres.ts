@@ -36,7 +36,7 @@ export interface PostgresServer {
   copy(): Promise<void>;
   /** Crashes the server, and starts the replica in its place. */
   becomeReplica(): Promise<void>;
-  /** Does so, and promotes it: commits since the copy are lost. Its checkpoint takes until the next copy. */
+  /** Starts the replica in place of the server, which crashes, and promotes it: commits since the copy are lost. Its checkpoint takes until the next copy. */
   failOver(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;

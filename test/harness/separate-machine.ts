@@ -4,10 +4,9 @@
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import type { Server } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { relay } from "./relay.ts";
+import { relay, type Relay } from "./relay.ts";
 
 export interface SeparateMachine {
   /** A command that runs the command given to it there. */
@@ -26,8 +25,8 @@ export interface Cable {
   plug(): void;
 }
 
-/** Of the addresses that are for tests of networks. */
-const address = (cable: number, end: number): string => `198.18.77.${cable * 4 + end}`;
+/** Networks of four addresses in 198.18.0.0/15, which is for tests: each machine has two, by the number of its process. */
+const NETWORKS = 2 ** 14;
 const READY = "ready";
 
 /** True if this machine lets a test make such a machine. */
@@ -40,25 +39,27 @@ export function canSeparate(): boolean {
 }
 
 export async function openSeparateMachine(): Promise<SeparateMachine> {
-  const holder = spawn("unshare", ["-n", "sh", "-c", `echo ${READY} && exec sleep 3600`], { stdio: ["ignore", "pipe", "inherit"] });
+  // Its input is a pipe of this process: it ends however this process ends, and its network with it.
+  const holder = spawn("unshare", ["-n", "sh", "-c", `echo ${READY} && exec cat`], { stdio: ["pipe", "pipe", "inherit"] });
   await saysReady(holder);
   const under = ["nsenter", "-t", String(holder.pid), "-n"];
   run(...under, "ip", "link", "set", "lo", "up");
   const children: ChildProcess[] = [holder];
-  const relays: Server[] = [];
+  const relays: Relay[] = [];
   const cable = (number: number): Cable => {
-    const [near, far, here] = [`rt${number}-${holder.pid}`, `far${number}`, address(number, 1)];
+    const [near, far] = [`rt${number}-${holder.pid}`, `far${number}`];
+    const [here, there] = [addressOf(holder, number, 1), addressOf(holder, number, 2)];
     run("ip", "link", "add", near, "type", "veth", "peer", "name", far, "netns", String(holder.pid));
     run("ip", "address", "add", `${here}/30`, "dev", near);
     run("ip", "link", "set", near, "up");
-    run(...under, "ip", "address", "add", `${address(number, 2)}/30`, "dev", far);
+    run(...under, "ip", "address", "add", `${there}/30`, "dev", far);
     run(...under, "ip", "link", "set", far, "up");
     return {
       address: here,
       async forward(port, isAtAddress) {
         if (!isAtAddress) relays.push(await relay(here, "127.0.0.1", port));
         const [program, ...words] = [...under, process.execPath, join(import.meta.dirname, "relay.ts"), "127.0.0.1", here, String(port)];
-        const child = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
+        const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
         children.push(child);
         await saysReady(child);
       },
@@ -70,13 +71,20 @@ export async function openSeparateMachine(): Promise<SeparateMachine> {
     under,
     cables: [cable(0), cable(1)],
     async close() {
-      for (const one of relays) one.close();
+      for (const one of relays) await one.close();
       for (const child of children.toReversed()) {
+        const ended = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
         child.kill("SIGKILL");
-        if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+        await ended;
       }
     },
   };
+}
+
+/** The address of one end of a cable, of which the first is of this machine. */
+function addressOf({ pid = 0 }: ChildProcess, cable: number, end: number): string {
+  const host = ((pid * 2 + cable) % (2 * NETWORKS)) * 4 + end;
+  return `198.${18 + (host >> 16)}.${(host >> 8) & 255}.${host & 255}`;
 }
 
 function run(program = "", ...words: readonly string[]): void {

@@ -1,6 +1,6 @@
 /**
  * A process whose machine has its cables pulled: others take what it had, once the server misses it, and nothing is lost or done twice. By
- * turns it is gone, or reaches the network and no longer the server.
+ * turns it is gone, or is cut off from the server while it still reaches the network.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +20,8 @@ export interface GoneMachines {
   readonly seed: number;
   /** Default: as shipped. */
   readonly sessionTimeoutS?: number;
+  /** Answers are waited for as long. */
+  readonly patienceMs: number;
   readonly onRound?: (round: GoneMachine) => void;
 }
 
@@ -57,9 +59,8 @@ const POSTS_A_ROUND = 12;
 const LOOK_MS = 100;
 const READY_LOOK_MS = 5;
 const READY_LOOKS = 1_000;
-const PATIENCE_MS = 180_000;
 
-export async function goneMachines({ rounds, seed, sessionTimeoutS, onRound }: GoneMachines): Promise<GoneMachinesReport> {
+export async function goneMachines({ rounds, seed, sessionTimeoutS, patienceMs, onRound }: GoneMachines): Promise<GoneMachinesReport> {
   const random = seededRandom(`gone ${seed}`);
   const machine = await openSeparateMachine();
   const [toNetwork, toServer] = machine.cables;
@@ -93,16 +94,17 @@ export async function goneMachines({ rounds, seed, sessionTimeoutS, onRound }: G
     }
   };
   const allAnswered = async (): Promise<void> => {
-    for (const until = Date.now() + PATIENCE_MS; missing().length > 0 && Date.now() < until;) await waited(LOOK_MS);
+    for (const until = Date.now() + patienceMs; missing().length > 0 && Date.now() < until;) await waited(LOOK_MS);
   };
   const oneRound = async (kind: GoneMachine["kind"]): Promise<GoneMachine> => {
     const before = await fleet.doubted();
     const victim = fleet.start(machine.under);
     await fleet.takes(victim);
     await ask(POSTS_A_ROUND);
-    await isSending(victim);
-    const struckAt = Date.now();
-    const takenMs = await fleet.strikeOne(kind, victim, () => {
+    let struckAt = 0;
+    const takenMs = await fleet.strikeOne(kind, victim, async () => {
+      await isSending(victim);
+      struckAt = Date.now();
       toServer.pull();
       if (kind === "gone") toNetwork.pull();
     });
@@ -111,24 +113,32 @@ export async function goneMachines({ rounds, seed, sessionTimeoutS, onRound }: G
     await allAnswered();
     const doneMs = (answers().at(-1)?.at ?? Number.NaN) - struckAt;
     const seen = { kind, takenMs, doneMs, late: answers().length - atTakeover, doubted: (await fleet.doubted()) - before };
-    toServer.plug();
-    if (kind === "gone") toNetwork.plug();
-    const pluggedAt = performance.now();
-    if (kind === "cut off") await fleet.takes(victim);
-    const backMs = performance.now() - pluggedAt;
-    if (kind === "cut off") await ask(POSTS_A_ROUND);
+    const back = kind === "gone" ? {} : { backMs: await comeBack(victim) };
     victim.child.kill("SIGKILL");
     await victim.ended;
+    for (const cable of machine.cables) cable.plug();
     await allAnswered();
-    return kind === "gone" ? seen : { ...seen, backMs };
+    return { ...seen, ...back };
+  };
+  /** A process that was cut off reads further posts, of which it may answer none before it has shards again. Returns the time until then. */
+  const comeBack = async (victim: Running): Promise<number> => {
+    await ask(POSTS_A_ROUND);
+    await allAnswered();
+    toServer.plug();
+    const pluggedAt = performance.now();
+    await fleet.takes(victim);
+    const backMs = performance.now() - pluggedAt;
+    await ask(POSTS_A_ROUND);
+    return backMs;
   };
   try {
     fleet.fill();
     await fleet.joined();
     const done: GoneMachine[] = [];
     for (let round = 0; round < rounds; round++) {
-      done.push(await oneRound(round % 2 === 0 ? "gone" : "cut off"));
-      for (const one of done.slice(-1)) onRound?.(one);
+      const one = await oneRound(round % 2 === 0 ? "gone" : "cut off");
+      done.push(one);
+      onRound?.(one);
     }
     return { rounds: done, asked: posts.length * HANDLES.length, lost: missing(), doubled: network.truth.duplicates().length };
   } finally {
@@ -167,3 +177,9 @@ const definition = (handle: string): string => `export default { handle: "${hand
     await new Promise((resolve) => setTimeout(resolve, ${THINK_MS}));
     act.reply(post, "${handle} on " + post.id);
   } } };`;
+
+/** True if nothing was lost or done twice, others took everything in time, and each process had begun something when it was struck. */
+export function isClean({ rounds, lost, doubled }: GoneMachinesReport, longestMs: number): boolean {
+  const isFair = rounds.every(({ takenMs, late, doubted }) => takenMs <= longestMs && late > 0 && doubted > 0);
+  return isFair && lost.length + doubled === 0;
+}

@@ -20,6 +20,9 @@ export interface LastUnits {
   readonly forPosts: number;
   /** Requests of each key, by the network's record. One that a killed process had admitted and not sent is missing. */
   readonly requests: Ends<readonly number[]>;
+  /** Processes that were ended before their run had used up what it could. */
+  readonly endedMeanwhile: number;
+  readonly ends: number;
   /** Requests beyond a limit, and those that the network refused for it. */
   readonly overQuota: number;
   readonly doubled: number;
@@ -30,28 +33,37 @@ interface Ends<Value> {
   readonly ended: Value;
 }
 
-/** True if each limit was used up to the last unit, and nothing exceeded one. */
-export function isExact({ cap, spent, perHour, forPosts, requests, overQuota, doubled }: LastUnits): boolean {
-  const areExact = [spent.alone, spent.ended].every((one) => one === cap) && requests.alone.every((one) => one === forPosts);
-  return areExact && requests.ended.every((one) => one <= perHour) && overQuota + doubled === 0;
+/** True if each limit was used up to the last unit, nothing exceeded one, and most processes were ended before that. */
+export function isExact({ cap, spent, perHour, forPosts, requests, endedMeanwhile, ends, overQuota, doubled }: LastUnits): boolean {
+  const areSpent = [spent.alone, spent.ended].every((one) => one === cap);
+  const areUsed = requests.alone.every((one) => one === forPosts);
+  const kills = Math.ceil(ends / 2);
+  const arePermitted = requests.ended.every((one) => one >= forPosts - kills && one <= perHour);
+  return areSpent && areUsed && arePermitted && endedMeanwhile >= ends / 2 && overQuota + doubled === 0;
 }
 
 const KEYS = 4;
 const SPECIALISTS = 32;
 /** No further request for so long: everything waits for money or the next hour. */
 const QUIET_MS = 15_000;
+const LOOK_MS = 100;
+/** Slowly enough that processes end and begin meanwhile. */
+const POST_EVERY_S = 4;
 const LONGEST_MS = 300_000;
 
-/** Where some are ended, as many as there are processes are while they work, every other one by `kill -9`. */
+/** In two of the four runs as many processes are ended as there are, every other one by `kill -9`. */
 export async function lastUnits(options: { readonly processes: number; readonly seed: number }): Promise<LastUnits> {
   const cap = SPECIALISTS * 5 + 3;
-  const money = {
+  const { perHour } = TIER_LIMITS.free;
+  const forPosts = perHour - READ_BACK_CALLS;
+  const money: Setting = {
     tier: "pro",
     keys: SPECIALISTS,
     profile: { operations: { "posts.create": { price: { currency: "credits", micros: 1_000_000 } } } },
     guardian: { spend: { total: cap } },
-  } as const;
-  const quota = { tier: "free", keys: KEYS, profile: {}, guardian: {} } as const;
+    most: cap,
+  };
+  const quota: Setting = { tier: "free", keys: KEYS, profile: {}, guardian: {}, most: KEYS * forPosts };
   const spent = ({ truth }: LocalNetwork): number => truth.effects({ operation: "posts.create" }).length;
   const requests = ({ truth }: LocalNetwork, agents: readonly string[]): readonly number[] =>
     agents.map((agent) => truth.requests({ agent }).filter(({ counted }) => counted).length);
@@ -65,16 +77,18 @@ export async function lastUnits(options: { readonly processes: number; readonly 
     await run(alone, quota, requests),
     await run(ended, quota, requests),
   ] as const;
-  const { perHour } = TIER_LIMITS.free;
   const [spentAlone, spentEnded, requestsAlone, requestsEnded] = runs;
+  const sum = (of: (one: (typeof runs)[number]) => number): number => runs.reduce((before, one) => before + of(one), 0);
   return {
     cap,
     spent: { alone: spentAlone.seen, ended: spentEnded.seen },
     perHour,
-    forPosts: perHour - READ_BACK_CALLS,
+    forPosts,
     requests: { alone: requestsAlone.seen, ended: requestsEnded.seen },
-    overQuota: runs.reduce((sum, { overQuota }) => sum + overQuota, 0),
-    doubled: runs.reduce((sum, { doubled }) => sum + doubled, 0),
+    endedMeanwhile: sum(({ endedMeanwhile }) => endedMeanwhile),
+    ends: 2 * options.processes,
+    overQuota: sum(({ overQuota }) => overQuota),
+    doubled: sum(({ doubled }) => doubled),
   };
 }
 
@@ -83,11 +97,13 @@ interface Setting {
   readonly keys: number;
   readonly profile: object;
   readonly guardian: object;
+  /** Posts that all of them together can make. */
+  readonly most: number;
 }
 
 async function run<Seen>(
   { processes, ends, seed }: { readonly processes: number; readonly ends: number; readonly seed: number },
-  { tier, keys, profile, guardian }: Setting,
+  { tier, keys, profile, guardian, most }: Setting,
   look: (network: LocalNetwork, agents: readonly string[]) => Seen,
 ) {
   const random = seededRandom(`last ${seed}`);
@@ -111,18 +127,22 @@ async function run<Seen>(
   try {
     fleet.fill();
     const beganAt = performance.now();
-    let [before, changedAt] = [0, beganAt];
-    const goesOn = (now: number): boolean => now - changedAt < QUIET_MS && now - beganAt < LONGEST_MS;
-    for (let left = ends; goesOn(performance.now()); await waited(250)) {
-      const count = network.truth.requests().at(-1)?.seq ?? 0;
+    const posts = (): number => network.truth.effects({ operation: "posts.create" }).length;
+    const goesOn = (now: number): boolean => (before === 0 || now - changedAt < QUIET_MS) && now - beganAt < LONGEST_MS;
+    let [before, changedAt, done, endedMeanwhile] = [0, beganAt, 0, 0];
+    const leaving: Promise<void>[] = [];
+    for (; goesOn(performance.now()); await waited(LOOK_MS)) {
+      fleet.fill();
+      const count = posts();
       if (count !== before) [before, changedAt] = [count, performance.now()];
-      if (left > 0 && count > 0 && random.next() < 0.1) {
-        await fleet.strike(left-- % 2 === 0 ? "kill" : "leave", random, () => Promise.resolve());
-        fleet.fill();
-      }
+      if (done === ends || count < ((done + 1) * most) / (ends + 1)) continue;
+      if (count < most) endedMeanwhile++;
+      leaving.push(fleet.strike(done++ % 2 === 0 ? "kill" : "leave", random, () => Promise.resolve()));
     }
+    await Promise.all(leaving);
     return {
       seen: look(network, agents),
+      endedMeanwhile,
       overQuota: network.truth.overLimit().length + network.truth.requests().filter(({ status }) => status === 429).length,
       doubled: network.truth.duplicates().length,
     };
@@ -139,4 +159,4 @@ const definition = (
   i: number,
   tier: string,
 ): string => `export default { handle: "s${i}", tier: "${tier}", may: ["posts.create"], lanes: { act: 100 },
-  schedules: { more: { every: "1s", run: (act) => { act.post("s${i} " + act.random()); } } } };`;
+  schedules: { more: { every: "${POST_EVERY_S}s", run: (act) => { act.post("s${i} " + act.random()); } } } };`;

@@ -15,6 +15,7 @@ const ROOT = join(import.meta.dirname, "../../..");
 export const SESSION_TIMEOUT_S = 2;
 const LOOK_MS = 50;
 const FROZEN_MS = 60_000;
+const TAKING_LOOKS = 1_200;
 const JOINED_LOOKS = 100;
 const JOINED_LOOK_MS = 200;
 
@@ -48,7 +49,7 @@ export class Fleet {
   readonly takeovers = new Map<string, number[]>();
   /** Shards that nobody took over in time. */
   unfinished = 0;
-  readonly #counting: Promise<void>[] = [];
+  readonly #counting: Promise<number>[] = [];
   readonly #thaws = new Set<() => void>();
   readonly #cuts: Random;
 
@@ -127,18 +128,21 @@ export class Fleet {
     return running;
   }
 
-  /** Resolves once a process has shards. */
-  async takes({ child }: Running): Promise<void> {
-    while ((await this.#sessionsOf(child.pid ?? 0)).length === 0) await waited(LOOK_MS);
+  /** Resolves once a process has shards. Throws with its last words if it takes none. */
+  async takes(running: Running): Promise<void> {
+    const { child } = running;
+    for (let looks = 0; looks < TAKING_LOOKS && child.exitCode === null && child.signalCode === null; looks++) {
+      if ((await this.#sessionsOf(child.pid ?? 0)).length > 0) return;
+      await waited(LOOK_MS);
+    }
+    throw new Error(`the process takes no shard: ${running.said.slice(-1_000)}`);
   }
 
-  /** Strikes one in a way of its own. Resolves with the time until others had all that it had, in ms; NaN if they never had. */
-  async strikeOne(fault: string, { child }: Running, strike: () => void): Promise<number> {
+  /** Strikes one in a way of its own. Resolves with the time until others have all that it had, in ms; NaN if they take too long. */
+  async strikeOne(fault: string, { child }: Running, strike: () => void | Promise<void>): Promise<number> {
     const sessions = await this.#sessionsOf(child.pid ?? 0);
-    const struckAt = performance.now();
-    strike();
-    await this.#watch(fault, sessions, struckAt);
-    return this.takeovers.get(fault)?.at(-1) ?? Number.NaN;
+    await strike();
+    return this.#watch(fault, sessions, performance.now());
   }
 
   /** `during` is called between a failover's copy and its crash: those commits are lost. */
@@ -293,7 +297,8 @@ export class Fleet {
     this.#counting.push(this.#watch(fault, sessions, struckAt));
   }
 
-  async #watch(fault: string, sessions: readonly number[], struckAt: number): Promise<void> {
+  /** Returns the time; NaN if it takes too long. */
+  async #watch(fault: string, sessions: readonly number[], struckAt: number): Promise<number> {
     for (let looks = 0; looks < 2_000; looks++) {
       const [row] = await this.#run(
         `SELECT count(*) AS held, count(*) FILTER (WHERE pid = ANY(ARRAY[${sessions.join(",")}])) AS old FROM pg_locks
@@ -301,12 +306,14 @@ export class Fleet {
       ).catch(() => []);
       if (Number(row?.["held"]) === 1_024 && Number(row?.["old"]) === 0) {
         const known = this.takeovers.get(fault) ?? [];
-        this.takeovers.set(fault, [...known, performance.now() - struckAt]);
-        return;
+        const tookMs = performance.now() - struckAt;
+        this.takeovers.set(fault, [...known, tookMs]);
+        return tookMs;
       }
       await waited(LOOK_MS);
     }
     this.unfinished++;
+    return Number.NaN;
   }
 }
 
