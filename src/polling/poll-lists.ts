@@ -98,7 +98,7 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   const { items } = result.value;
   if (items === undefined)
     return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
-  const { reading, failedPage, isUnfinished, unreadPage } = await readPages(parts, member, source, before, result.value);
+  const { reading, failedPage, isUnfinished, unreadPage, listed } = await readPages(parts, member, source, before, result.value);
   const isStored = reading.reported === undefined || (await parts.report(member, reading.reported));
   const now = clock.now();
   if (!isStored) return void (await keep(parts, member, source, { events: [], state: before, dueAt: now + FAILED_POLL.firstMs }));
@@ -111,7 +111,7 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
     return;
   }
   const next = await nextPollAt(parts, member, { source: before.pace, kind: source.kind }, reading.fresh, others);
-  if (source.isOwn !== true) await tellOthers(parts, member, source, items, askedAt);
+  if (source.isOwn !== true) await tellOthers(parts, member, source, { items, listed, askedAt });
   if (source.operation === "jobs.list") await noteListed(parts, member, items);
   const gaps = withGap(before.gaps, reading.gap, now);
   const lastItems = lastPageItems(result.value);
@@ -165,6 +165,8 @@ async function noteUnread(parts: PollingDependencies, member: Member, source: So
 
 /** Pages of a list that were read. */
 interface PagesRead {
+  /** Items of all of them, as they are listed. */
+  readonly listed: readonly NetworkRecord[];
   readonly reading: Reading;
   /** A page could not be read. */
   readonly failedPage: boolean;
@@ -188,21 +190,31 @@ async function readPages(
   const { cursor } = before;
   const seen = new Set<string>();
   const items: NetworkRecord[] = [];
+  const listed: NetworkRecord[] = [];
   let isUnfinished = false;
   let unreadPage = 0;
   const take = async (page: readonly NetworkRecord[], number: number): Promise<Reading> => {
     const completed = await source.complete?.(page, cursor);
     items.push(...(completed?.items ?? page));
+    listed.push(...page);
     isUnfinished ||= completed?.isUnfinished === true;
     if (completed?.leaves === true) unreadPage = number;
     return source.read(items, cursor);
   };
-  const whole = (): PagesRead => ({ reading: { ...reading, gap: undefined }, failedPage: false, isUnfinished, unreadPage });
-  const listed = freshItems(first.items ?? [], seen);
-  let reading = await take(listed, 0);
+  const read = (change: Partial<PagesRead> = {}): PagesRead => ({
+    listed,
+    reading,
+    failedPage: false,
+    isUnfinished,
+    unreadPage,
+    ...change,
+  });
+  const whole = (): PagesRead => read({ reading: { ...reading, gap: undefined } });
+  const firstItems = freshItems(first.items ?? [], seen);
+  let reading = await take(firstItems, 0);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
   // A first list is complete unless it has a next page. So is any list too short to be cut off, because offers leave it.
-  const isShort = (cursor.seen ?? []).length === 0 || listed.length < MAY_BE_CUT_OFF;
+  const isShort = (cursor.seen ?? []).length === 0 || firstItems.length < MAY_BE_CUT_OFF;
   const isWhole = (isShort || (source.itemsLeave === true && statesItsEnd(first, before))) && !isCut(first);
   if (next === undefined && isWhole) return whole();
   const most = gapPages(member.limits);
@@ -215,17 +227,16 @@ async function readPages(
     );
     const result = readResult(answer);
     // Without room in the quota older items are given up.
-    if (result.kind !== "value")
-      return { reading, failedPage: result.kind !== "wait", isUnfinished, unreadPage: Math.max(unreadPage, before.unreadPage) };
+    if (result.kind !== "value") return read({ failedPage: result.kind !== "wait", unreadPage: Math.max(unreadPage, before.unreadPage) });
     const more = result.value.items ?? [];
     const fresh = freshItems(more, seen);
     // A page that repeats itself has no next one.
-    if (fresh.length === 0 && more.length > 0) return isWhole ? whole() : { reading, failedPage: false, isUnfinished, unreadPage };
+    if (fresh.length === 0 && more.length > 0) return isWhole ? whole() : read();
     reading = await take(fresh, page + 1);
     next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
     if (next === undefined && !isCut(result.value)) return whole(); // the whole list was read: nothing can be missing
   }
-  return { reading, failedPage: false, isUnfinished, unreadPage };
+  return read();
 }
 
 function gapPages({ perHour, perDay }: TierLimits): number {

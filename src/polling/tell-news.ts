@@ -10,20 +10,28 @@ import { sourcesOf, type Source } from "./watched-lists.ts";
 /** Specialists that are told of a page in one turn of the event loop. */
 const TOLD_A_TURN = 20;
 
+export interface PollOfAll {
+  /** The first page. */
+  readonly items: readonly NetworkRecord[];
+  /** Items of all pages that were read. */
+  readonly listed: readonly NetworkRecord[];
+  /** The time of the request. */
+  readonly askedAt: number;
+}
+
 /** Tells every watcher of a list that all see alike: N keys discover its news N times sooner. */
 export async function tellOthers(
   parts: PollingDependencies,
   member: Member,
   source: Source,
-  items: readonly NetworkRecord[],
-  askedAt: number,
+  { items, listed, askedAt }: PollOfAll,
 ): Promise<void> {
   if (member.keyId === undefined) return;
   const list = listOf(source);
   const since = parts.shared.heardAt(list) ?? -Infinity;
   const news = parts.shared.looked(list, member.keyId, items, askedAt);
   const at = parts.shared.heardAt(list);
-  const page = { list, ids: idsOf(items), news, whole: at === undefined ? undefined : { items, since, at } };
+  const page = { list, ids: idsOf(items), news, whole: at === undefined ? undefined : { items: listed, since, at } };
   if (parts.spread === undefined) await hearNews(parts, page, member);
   else await parts.spread(page, member);
 }

@@ -100,8 +100,11 @@ test("a poll reads on for three pages, and for more with a tier of many requests
   expect(await readBy("pro")).toEqual({ handled: news, gaps: 0 });
 });
 
-test("after a restart, a page that one key reads tells all who were there before what they have missed", async () => {
-  const readers = Array.from({ length: 40 }, (_, i) => `reader${i}`);
+test.each([
+  ["a page", 1],
+  ["three pages", 50],
+])("after a restart, %s that one key reads tells all who were there before what they have missed", async (_, missed) => {
+  const readers = Array.from({ length: 40 }, (_unused, i) => `reader${i}`);
   const handled = new Map<string, Set<string>>();
   let polls = 0;
   const here = await harness({
@@ -115,14 +118,16 @@ test("after a restart, a page that one key reads tells all who were there before
       return plain(request);
     },
   });
-  const post = async (): Promise<void> => void (await here.other("quill")("POST", "/v1/posts", { body: { content: "news" } }));
+  const post = async (count: number): Promise<void> => {
+    for (let n = 0; n < count; n++) await here.other("quill")("POST", "/v1/posts", { body: { content: `news ${n}` } });
+  };
   const isKnown = (posts: number): boolean => handled.size === posts && [...handled.values()].every(({ size }) => size === readers.length);
-  for (let n = 0; n < 5; n++) await post();
+  await post(5);
   await here.clock.runUntil(() => isKnown(5), 12 * HOUR);
   await here.clock.advance(12 * HOUR);
-  await here.restart(undefined, post);
+  await here.restart(undefined, () => post(missed));
   polls = 0;
-  await here.clock.runUntil(() => isKnown(6), 12 * HOUR);
+  await here.clock.runUntil(() => isKnown(5 + missed), 12 * HOUR);
   expect(polls).toBeLessThan(readers.length / 2);
   for (const by of handled.values()) expect(by.size).toBe(readers.length);
 });
