@@ -170,8 +170,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "a torn page moves the cursor",
     POLLING,
-    'return { reading, failedPage: result.kind !== "wait", isUnfinished,',
-    "return { reading: { ...reading, gap: undefined }, failedPage: false, isUnfinished,",
+    'return read({ failedPage: result.kind !== "wait",',
+    "return read({ reading: { ...reading, gap: undefined }, failedPage: false,",
   ),
   bug(
     "5xx is taken for a refusal",
