@@ -1,4 +1,5 @@
 /** The news of a list that all keys see alike: one poll serves every specialist that watches it. */
+import type { NewEvent } from "../contract/event.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Member } from "../gateway/member.ts";
 import { listOf } from "./list-readers.ts";
@@ -7,8 +8,8 @@ import type { PageOfAll, PollingDependencies } from "./polling-dependencies.ts";
 import { idsOf } from "./shared-lists.ts";
 import { sourcesOf, type Source } from "./watched-lists.ts";
 
-/** Specialists that are told of a page in one turn of the event loop. */
-const TOLD_A_TURN = 20;
+/** Specialists that are told of a page in one turn of the event loop, and whose events are stored together. */
+const TOLD_AT_ONCE = 50;
 
 export interface PollOfAll {
   /** The first page. */
@@ -58,8 +59,7 @@ async function tellNew(parts: PollingDependencies, { list, news }: Omit<PageOfAl
   if (news.length === 0) return;
   const told = parts.members().flatMap((other) => {
     if (other === except || other.retired) return [];
-    const same = sourcesOf(parts, other).find((one) => listOf(one) === list);
-    const events = same?.read(news, { seen: [], startedAt: other.enlistedAt }).events ?? [];
+    const events = watched(parts, other, list)?.read(news, { seen: [], startedAt: other.enlistedAt }).events ?? [];
     return events.length === 0 ? [] : [{ other, events }];
   });
   if (told.length === 0) return;
@@ -78,16 +78,35 @@ async function tellWhole(
   { isBehind, except }: { readonly isBehind: boolean; readonly except: Member | undefined },
 ): Promise<void> {
   const { clock, store } = parts;
-  const late = parts.members().filter((one) => one !== except && !one.retired && (isBehind || one.enlistedAt >= since));
-  for (const [i, other] of late.entries()) {
-    if (i > 0 && i % TOLD_A_TURN === 0) await new Promise<void>((resolve) => clock.soon(resolve));
-    const source = sourcesOf(parts, other).find((one) => listOf(one) === list);
-    const row = source && (await store.sources(other.specialist.handle)).find(({ name }) => name === source.name);
-    const cursor = row && readListState(row.cursor, parts.networkNow()).cursor;
-    if (cursor?.seen === undefined) continue; // its first poll decides what it begins with
-    const events = source?.read(items, cursor).events ?? [];
+  const lacksPast = ({ specialist }: Member): number => Number(store.awaitsPast(specialist.handle));
+  const late = parts
+    .members()
+    .filter((one) => one !== except && !one.retired && (isBehind || one.enlistedAt >= since))
+    .toSorted((a, b) => lacksPast(a) - lacksPast(b)); // their events are stored once it is here
+  for (let told = 0; told < late.length; told += TOLD_AT_ONCE) {
+    if (told > 0) await new Promise<void>((resolve) => clock.soon(resolve));
+    const some = late.slice(told, told + TOLD_AT_ONCE);
+    const events = (await Promise.all(some.map((other) => lackedBy(parts, other, list, items)))).flat();
     if (events.length === 0) continue;
     const { fresh } = await store.putEvents({ events }, clock.now());
-    if (fresh.length > 0) parts.wake(other, "events");
+    const woken = new Set(fresh.map(({ specialist }) => specialist));
+    for (const other of some) if (woken.has(other.specialist.handle)) parts.wake(other, "events");
   }
+}
+
+/** The events that a specialist has for those of the items that its own cursor does not know; none before its first poll, which decides. */
+async function lackedBy(
+  parts: PollingDependencies,
+  member: Member,
+  list: string,
+  items: readonly NetworkRecord[],
+): Promise<readonly NewEvent[]> {
+  const source = watched(parts, member, list);
+  const row = source && (await parts.store.sources(member.specialist.handle)).find(({ name }) => name === source.name);
+  const cursor = row && readListState(row.cursor, parts.networkNow()).cursor;
+  return cursor?.seen === undefined ? [] : (source?.read(items, cursor).events ?? []);
+}
+
+function watched(parts: PollingDependencies, member: Member, list: string): Source | undefined {
+  return sourcesOf(parts, member).find((one) => listOf(one) === list);
 }
