@@ -1,15 +1,16 @@
 /** Shares polls of public lists between specialists: one key's poll serves all, once two keys were seen to get the same list. */
 import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
+import type { Random } from "../core/random.ts";
 import { SECOND } from "../core/units.ts";
-import { MIN_SHARED_MS, RECONCILE_MS } from "../limits/poll-budget.ts";
+import { MIN_SHARED_MS, RECONCILE_MS, spreadPause } from "../limits/poll-budget.ts";
 import { withSeen } from "./list-cursor.ts";
 import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./poll-sharing.ts";
 
 /** Lists kept in memory; further ones are not shared. */
 const MAX_LISTS = 1_000;
 
-/** Above this number, each poll is planned after the last of all: to find the widest gap would cost the square of it. */
+/** Above this number, random times spread polls as well as any order. */
 const MAX_PLACED = 100;
 /** Among so many, plans of the past are removed this often: at each poll it would cost the square of their number. */
 const SWEEP_MS = SECOND;
@@ -37,8 +38,6 @@ interface SharedList {
   /** Start time of the last poll whose page was for all keys; undefined before. */
   heardAt: number | undefined;
   readonly planned: Map<KeyId, PlannedPoll>;
-  /** The time of the poll that was planned last, where polls are planned one after the other. */
-  turnAt: number;
   /** The time at which plans of the past were last removed. */
   sweptAt: number;
 }
@@ -102,13 +101,16 @@ export interface SharedLists {
   isProven(list: string): boolean;
 }
 
-export function createSharedLists(): SharedLists {
+export function createSharedLists(random: Random): SharedLists {
   const lists = new Map<string, SharedList>();
   return {
-    begins: (list, key, now) => void lists.get(list)?.planned.set(key, { at: now, everyMs: 0 }),
+    begins(list, key, now) {
+      const planned = lists.get(list)?.planned;
+      planned?.set(key, { at: now, everyMs: planned.get(key)?.everyMs ?? 0 });
+    },
     nextLook(list, key, pause, now) {
       const known = lists.get(list);
-      return known === undefined ? now + pause.aloneMs : plan(known, { key, pause, now });
+      return known === undefined ? now + pause.aloneMs : plan(known, { key, pause, now, random });
     },
     plannedAt(list, key, now) {
       const known = lists.get(list);
@@ -174,7 +176,6 @@ function newList(): SharedList {
     seen: [],
     heardAt: undefined,
     planned: new Map(),
-    turnAt: 0,
     sweptAt: 0,
   };
 }
@@ -244,8 +245,12 @@ function noteLeft(left: Map<string, number>, id: string, at: number): void {
 }
 
 /** Plans the next poll of a key: the more keys share a list, the more rarely each reads it. Returns its time. */
-function plan(known: SharedList, { key, pause, now }: { readonly key: KeyId; readonly pause: PollPause; readonly now: number }): number {
+function plan(
+  known: SharedList,
+  { key, pause, now, random }: { readonly key: KeyId; readonly pause: PollPause; readonly now: number; readonly random: Random },
+): number {
   const { planned, sharing } = known;
+  const isFirst = (planned.get(key)?.everyMs ?? 0) === 0;
   planned.delete(key);
   if (planned.size <= MAX_PLACED || now >= known.sweptAt + SWEEP_MS || now < known.sweptAt) {
     for (const [other, { at, everyMs: theirs }] of planned) if (at + theirs < now) planned.delete(other);
@@ -253,17 +258,12 @@ function plan(known: SharedList, { key, pause, now }: { readonly key: KeyId; rea
   }
   const together = isShared(sharing) ? Math.min(RECONCILE_MS, (planned.size + 1) * MIN_SHARED_MS) : 0;
   const everyMs = Math.max(pause.everyMs, together);
-  const among = (): number => (planned.size > MAX_PLACED ? inTurn(known, everyMs, now) : placePoll(now, everyMs, [...planned.values()]));
+  // Keys that began together come back evenly, from now on.
+  const spread = (): number => now + (isFirst ? random.next() * everyMs : spreadPause(everyMs, random));
+  const among = (): number => (planned.size > MAX_PLACED ? spread() : placePoll(now, everyMs, [...planned.values()]));
   const at = isShared(sharing) ? among() : now + pause.aloneMs;
   planned.set(key, { at, everyMs });
   return at;
-}
-
-/** Polls of keys that began together come evenly too, from the first on. */
-function inTurn(known: SharedList, everyMs: number, now: number): number {
-  const apart = everyMs / (known.planned.size + 1);
-  known.turnAt = Math.min(Math.max(known.turnAt, now) + apart, now + everyMs);
-  return Math.round(known.turnAt);
 }
 
 function firstPlanned({ planned, sharing }: SharedList, key: KeyId, now: number): number | undefined {

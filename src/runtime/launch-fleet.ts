@@ -52,7 +52,7 @@ export interface FleetLaunchOptions extends LaunchOptions {
 /** Joins the others, and takes nothing yet. Throws `Retryable` or `Misconfigured` if the server or the local folder cannot be used. */
 export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptions): Promise<LaunchedFleet> {
   const { config, baseUrl, roster } = planned;
-  const { address, log, announcer = createAnnouncer() } = options;
+  const { address, random, log, announcer = createAnnouncer() } = options;
   requireLocalFolder(address);
   const time = new ServerTime(options.clock);
   const { clock } = time;
@@ -60,7 +60,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
   const common = openCommon(planned, options);
   const specialists = new Map(roster.definitions.map(({ specialist }) => [specialist.handle, specialist]));
   const receives = config.receiver.port !== undefined;
-  const sharedLists = createSharedLists();
+  const sharedLists = createSharedLists(random);
   const use = { store: address, network: options.networkName ?? baseUrl, allowMoved: config.network.allowMoved };
   let halts: readonly Stop[] | undefined;
   const fleet: Fleet = new Fleet({

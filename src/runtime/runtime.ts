@@ -131,7 +131,7 @@ class Engine implements Runtime {
       models: openModels({ ...options, clock, scrubber, halt: (handle) => unkeptHalts.of(handle) }),
       stopping: this.#stopping.signal,
       ending: this.#ending.signal,
-      shared: options.sharedLists ?? createSharedLists(),
+      shared: options.sharedLists ?? createSharedLists(options.random),
       told: new Map(),
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),

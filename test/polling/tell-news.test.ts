@@ -1,6 +1,7 @@
 /** News of a list that all keys see alike: whoever could not be told of a page hears of the whole next one. */
 import { expect, test } from "vitest";
 import { silentLogger } from "../../src/core/log.ts";
+import { seededRandom } from "../../src/core/random.ts";
 import { HOUR } from "../../src/core/units.ts";
 import type { VirtualClock } from "../../src/core/virtual-clock.ts";
 import { readResult } from "../../src/gateway/read-result.ts";
@@ -95,7 +96,7 @@ test("a store that fails hinders no other of its process", async () => {
   const lines: string[] = [];
   const news = createFleetNews({
     fleet: { parts: [broken, whole], others: () => [], membership: undefined } as never,
-    shared: createSharedLists(),
+    shared: createSharedLists(seededRandom(1)),
     log: { ...silentLogger(), warn: (message) => void lines.push(message) },
     now: () => whole.clock.now(),
   });
