@@ -2,6 +2,7 @@
 import { Refused } from "../core/errors.ts";
 import type { Duration } from "../core/units.ts";
 import type { Act } from "./act.ts";
+import { madeOf } from "./code-text.ts";
 import { askModel, usingModel, type Instructions } from "./model-call.ts";
 import { storable } from "./run-request.ts";
 
@@ -48,5 +49,5 @@ export function answer<Payload = unknown>(options: AnswerOptions<Payload>): Answ
         act.log.warn("an action of the model cannot be done", { model, operation, code: error.code, message: error.message });
       }
   };
-  return usingModel(behaviour, { model, hasInstructions: instructions !== undefined && instructions.trim() !== "" });
+  return usingModel(madeOf(behaviour, options), { model, hasInstructions: instructions !== undefined && instructions.trim() !== "" });
 }

@@ -16,6 +16,7 @@ import type {
   WatchFrom,
 } from "./definition.ts";
 import type { OnPileUp } from "./act.ts";
+import { madeOf } from "./code-text.ts";
 import type { BrakeCaps } from "./intent-draft.ts";
 import { modelUseOf, type ModelUse } from "./model-call.ts";
 
@@ -290,7 +291,7 @@ function toSchedule(name: string, schedule: ScheduleDefinition): Schedule {
     expiresMs: schedule.expiresIn === undefined ? undefined : durationMs(schedule.expiresIn),
     onPileUp: schedule.onPileUp ?? "keep",
     // Bound, so that a definition may use `this`.
-    run: (act) => schedule.run(act),
+    run: madeOf<Schedule["run"]>((act) => schedule.run(act), schedule["run"]),
   };
 }
 

@@ -1,10 +1,12 @@
-/** The shape of a definition that was loaded in a thread: its data as they are, and a mark in the place of each function, with the model that it asks. */
+/** The shape of a definition that was loaded in a thread: its data as they are, and a mark in the place of each function, with a digest of its text and the model that it asks. */
 import { Fatal } from "../../core/errors.ts";
+import { sha256 } from "../../core/json.ts";
+import { madeOf, textOfCode } from "../../specialist/code-text.ts";
 import { modelUseOf, usingModel, type ModelUse } from "../../specialist/model-call.ts";
 
 export type Shape =
   | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "function"; readonly asks?: ModelUse }
+  | { readonly kind: "function"; readonly text: string; readonly asks?: ModelUse }
   | { readonly kind: "promise" | "foreign" }
   | { readonly kind: "list"; readonly items: readonly Shape[] }
   | { readonly kind: "object"; readonly members: readonly (readonly [string, Shape])[] };
@@ -19,7 +21,7 @@ export function shapeOf(value: unknown): Shape {
   const visit = (one: unknown, depth: number): Shape => {
     if (typeof one === "function") {
       const asks = modelUseOf(one);
-      return { kind: "function", ...(asks === undefined ? {} : { asks }) };
+      return { kind: "function", text: sha256(JSON.stringify(one, textOfCode)), ...(asks === undefined ? {} : { asks }) };
     }
     if (typeof one === "symbol" || left-- <= 0 || depth > MAX_DEPTH) return { kind: "foreign" };
     if (typeof one !== "object" || one === null) return { kind: "value", value: one };
@@ -38,7 +40,7 @@ export function standIn(shape: Shape): unknown {
     case "value":
       return shape.value;
     case "function":
-      return shape.asks === undefined ? elsewhere : usingModel(() => elsewhere(), shape.asks);
+      return madeOf(shape.asks === undefined ? () => elsewhere() : usingModel(() => elsewhere(), shape.asks), shape.text);
     case "promise":
       return new Promise(() => undefined);
     case "foreign":
