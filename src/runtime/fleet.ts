@@ -63,7 +63,7 @@ export class Fleet {
   #startedAt: number | undefined;
   #opening: Promise<unknown> | undefined;
   #loop: Promise<void> | undefined;
-  #isDraining = false;
+  isDraining = false;
   #isSessionLost = false;
 
   constructor(options: FleetOptions) {
@@ -139,7 +139,7 @@ export class Fleet {
 
   /** The term in which this process tells people what waits for them; undefined while another does. */
   get tellingTerm(): number | undefined {
-    return this.#isDraining && this.trouble === undefined ? undefined : this.#first.term(this.#log.troubleMs);
+    return this.isDraining && this.trouble === undefined ? undefined : this.#first.term(this.#log.troubleMs);
   }
 
   /** Takes what is free. Throws if the server cannot be used; later it is tried again. */
@@ -163,7 +163,7 @@ export class Fleet {
   /** Gives everything to the others and takes nothing more. `by` is the person who ordered it. Never rejects. */
   async drain(by: string): Promise<void> {
     this.#log.drained(by);
-    this.#isDraining = true;
+    this.isDraining = true;
     this.#giving.want([]);
     await this.#membership?.drains().catch((error: unknown) => this.#log.drainUntold(error)); // a look tells it again
     await this.settled();
@@ -174,7 +174,7 @@ export class Fleet {
   /** Ends the work: the others take over at once. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#isDraining = true;
+    this.isDraining = true;
     this.#giving.want([]);
     this.#wake.abort();
     await this.#membership?.drains().catch(() => undefined);
@@ -258,7 +258,7 @@ export class Fleet {
 
   async #lookAndTell(): Promise<Recovered | undefined> {
     const recovered = await this.#look();
-    if (this.parts.length > 0 || this.#isDraining) this.#losses.suffices();
+    if (this.parts.length > 0 || this.isDraining) this.#losses.suffices();
     this.#log.looked(this.#losses.reason, this.parts.length === 0);
     if (this.#ending.size === 0) this.#log.specialists(this.parts.map(({ runtime }) => runtime));
     return recovered;
@@ -274,7 +274,7 @@ export class Fleet {
     this.#log.members(processes, membership.number);
     this.#log.clocksApart(this.#with.time.aheadMs);
     if (this.own === undefined) this.#isSessionLost = true; // it ended before anybody heard of it
-    if (this.#isDraining && this.own?.draining === false) await membership.drains(); // it has joined anew since
+    if (this.isDraining && this.own?.draining === false) await membership.drains(); // it has joined anew since
     for (const { silent } of this.#parts) hearSilent(membership, processes, silent);
     const now = this.#with.options.clock.monotonic();
     const takers = this.#takers.among(processes, free.length, membership.number, now);
@@ -290,7 +290,7 @@ export class Fleet {
       fewest: Math.min(...working.map(({ shards }) => shards.length)),
       uneven,
     });
-    if (take.length > 0 && !this.#isDraining) return this.#losses.mayOpen ? this.#take(membership, take) : undefined;
+    if (take.length > 0 && !this.isDraining) return this.#losses.mayOpen ? this.#take(membership, take) : undefined;
     if (this.#ending.size > 0 || !this.#settling.isOver) return undefined;
     this.#differing.note(foreign);
     const must = this.parts.filter((part) => this.#differing.isLasting(part) || this.sharedKeys.isMixed(part));

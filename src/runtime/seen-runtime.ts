@@ -8,6 +8,8 @@ import type { Dependencies } from "./dependencies.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface SeenRuntime extends Pick<Runtime, "members" | "phase"> {
+  /** True if it has given its specialists to other processes, and takes none. */
+  readonly isDrained?: boolean;
   /**
    * The term in which this process tells people what waits for them, a new one whenever another of the fleet may have done so meanwhile.
    * Undefined while another does.

@@ -21,6 +21,10 @@ test.each(["starting", "stopping", "store_lost"] as const)("a runtime that is %s
   expect(ready([member("ann")], phase)).toEqual({ ready: false, reasons: [phase] });
 });
 
+test("a process of a fleet that was drained is not: others have its specialists", () => {
+  expect(readinessOf({ members: () => [], phase: "working", isDrained: true })).toEqual({ ready: false, reasons: ["drained"] });
+});
+
 test("no usable key at all is a reason, one missing key is none", () => {
   expect(ready([member("ann", NO_KEY), member("ben", NO_KEY)])).toEqual({ ready: false, reasons: ["no_key_usable"] });
   expect(ready([member("ann", NO_KEY), member("ben")]).ready).toBe(true);
