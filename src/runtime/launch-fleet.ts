@@ -1,6 +1,6 @@
 /** Launches a process of a fleet: the checked plan as runtimes on the shards that it has, one receiver for all, and all of it as one. */
 import PQueue from "p-queue";
-import type { PostgresAddress } from "../config/postgres-address.ts";
+import { placeOf, type PostgresAddress } from "../config/postgres-address.ts";
 import { sleep } from "../core/clock.ts";
 import { Fatal, isRetinueError, messageOf, type RetinueError, Retryable } from "../core/errors.ts";
 import { createAnnouncer } from "../core/events.ts";
@@ -82,8 +82,7 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
     async admit(connection) {
       if (halts === undefined) {
         const begins = (await useOf(connection, address.schema)).isUnused;
-        const refusal = begins ? leftBehind({ ...use, cwd: config.cwd }) : undefined;
-        if (refusal !== undefined) throw refusal;
+        if (begins) beginNew(leftBehind({ ...use, cwd: config.cwd }), address, log);
       }
       await claimNetwork(connection, address.schema, use);
       halts ??= await haltsOf(connection, address.schema);
@@ -120,6 +119,15 @@ export async function launchFleet(planned: LaunchPlan, options: FleetLaunchOptio
   });
   return launched;
 }
+
+/** Throws the refusal, if there is one. */
+function beginNew(refusal: RetinueError | undefined, address: PostgresAddress, log: Logger): void {
+  if (refusal !== undefined) throw refusal;
+  log.warn(`the store at ${placeOf(address)} is new, so nothing is known of what was done before`, { hint: NEW_STORE });
+}
+
+/** An address with a mistake may lead to another database. */
+const NEW_STORE = "if there was a store before, end this process at once and correct RETINUE_STORE, or restore that store";
 
 /** A failover is over within so many session timeouts. */
 const FAILOVER_TIMEOUTS = 3;
@@ -220,6 +228,10 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   get phase(): Runtime["phase"] {
     if (this.#phase === "working" && this.#lost() !== undefined) return "store_lost";
     return this.#phase;
+  }
+
+  get isDrained(): boolean {
+    return this.#with.fleet.isDraining;
   }
 
   readonly tellingTerm = (): number | undefined => this.#with.fleet.tellingTerm;

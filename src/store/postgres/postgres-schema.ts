@@ -54,7 +54,7 @@ export async function knownVersion(connection: PostgresConnection, schema: strin
 export async function requireTables(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
   if (await hasTables(connection, address.schema)) return;
   throw new Misconfigured("store_missing", `there is no store yet in the schema ${address.schema} of ${placeOf(address)}`, {
-    hint: "start one with retinue run, or correct RETINUE_STORE",
+    hint: "start one with retinue run, or correct RETINUE_STORE; one that was there before is restored from a backup first",
   });
 }
 
