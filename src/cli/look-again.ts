@@ -1,11 +1,14 @@
 /** Looks at the same thing again and again, until Ctrl-C: the runtime that is asked may end, and another may take its place. */
 import { sleep } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
+import { SECOND } from "../core/units.ts";
 import type { Context } from "./command.ts";
 import { openLifetime } from "./lifetime.ts";
 
 /** A look at a large store takes time: it takes at most one part in so many. */
 const LOOKING_SHARE = 0.1;
+/** The longest pause for that reason. A look that needs a longer one mostly waits for an answer, which is no work of the processor. */
+const MAX_PAUSE_MS = 5 * SECOND;
 
 export interface Looks<Seen> {
   /** Time between two of them, in ms. */
@@ -23,22 +26,23 @@ export async function lookAgain<Seen>(context: Context, { everyMs, look, take, f
   const closing = new AbortController();
   void lifetime.over.then(() => closing.abort());
   try {
+    let lookedAt = clock.monotonic();
     let seen = await look(context);
     const again = { ...context, out: { ...out, problems: () => undefined, paragraph: () => undefined } }; // told once, and not across the screen
     for (;;) {
       take(seen);
-      do {
-        const began = clock.monotonic();
-        await sleep(clock, everyMs, closing.signal);
+      let pauseMs = Math.max(everyMs, Math.min((clock.monotonic() - lookedAt) / LOOKING_SHARE, MAX_PAUSE_MS));
+      for (let isSeen = false; !isSeen; pauseMs = everyMs) {
+        await sleep(clock, pauseMs, closing.signal);
         if (closing.signal.aborted) return seen;
+        lookedAt = clock.monotonic();
         try {
           seen = await look(again);
-          await sleep(clock, (clock.monotonic() - began - everyMs) / LOOKING_SHARE, closing.signal);
-          break;
+          isSeen = true;
         } catch (error) {
           failed(messageOf(error));
         }
-      } while (!closing.signal.aborted);
+      }
     }
   } finally {
     lifetime.close();

@@ -41,6 +41,8 @@ export const GATHER_MS = 5 * SECOND;
 const APART_MS = MINUTE;
 /** A status of many specialists takes time: at most one part in so many. */
 const LOOKING_SHARE = 0.02;
+/** The longest rest for that reason. A look that needs a longer one mostly waits for a silent process, which is no work of the processor. */
+const MAX_REST_MS = 30 * SECOND;
 /** A matter that is gone for this long, and comes again, is a new one. */
 const FORGET_MS = 10 * MINUTE;
 const RETRY: Backoff = { firstMs: 30 * SECOND, longestMs: HOUR };
@@ -168,7 +170,7 @@ class AlertKeeper implements Alerts {
     const mayLeave = this.#waiting.filter(({ isOutOfTurn }) => tells || isOutOfTurn);
     this.#deliver(mayLeave);
     const ended = clock.monotonic();
-    this.#notBefore = ended + (ended - began) / LOOKING_SHARE;
+    this.#notBefore = ended + Math.min((ended - began) / LOOKING_SHARE, MAX_REST_MS);
     const now = clock.now();
     const due = mayLeave.flatMap(({ targets }) =>
       [...targets].flatMap(([name, { nextAt }]) => (this.#sending.has(name) ? [] : leftMs(nextAt, now))),

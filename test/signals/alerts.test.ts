@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Transport, WireRequest } from "../../src/client/transport.ts";
 import { openEnvironment } from "../../src/config/environment.ts";
+import { sleep } from "../../src/core/clock.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { isObject, parseJson, type JsonObject } from "../../src/core/json.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
@@ -319,6 +320,21 @@ test("a status that cannot be read is logged, and looked for again", async () =>
   expect(lines).toMatchObject([{ level: "warn", fields: { message: "the disk is slow" } }]);
   fails = false;
   await here.clock.advance(2 * MINUTE);
+  expect(sent).toHaveLength(1);
+});
+
+test("a status that waits long for a silent process delays no later alert by minutes", async () => {
+  const here = desk();
+  const status = async (): Promise<Snapshot> => {
+    await sleep(here.clock, 10 * SECOND);
+    return showStatus(here);
+  };
+  const { sent, announcer, open } = alerting(here, { status });
+  await open();
+  await here.clock.advance(20 * SECOND);
+  await here.parked("post.created:p1", "no model");
+  announcer.emit("parked", { at: here.clock.now(), handle: "scout", code: "x", message: "y" });
+  await here.clock.advance(MINUTE);
   expect(sent).toHaveLength(1);
 });
 
