@@ -57,7 +57,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     return {
       ...view,
       handles: async () => (await fleet.membership?.handlesOf(view)) ?? new Map(),
-      hello: (processes) => greet(fleet.membership, processes, fleet.trouble),
+      hello: (processes) => greet(fleet.membership, processes, fleet.trouble?.message),
     };
   };
   const parts = async (): Promise<readonly GuardianPart[]> => {
@@ -69,7 +69,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     parts,
     seen,
     clock,
-    whyNobody: () => nobodyWorks(fleet.trouble),
+    whyNobody: () => nobodyWorks(fleet.trouble?.message),
     moving: async () => (await fleet.session?.movingWrites()) ?? [],
     isKnown: async (handle) =>
       launched.roster.definitions.some(({ specialist }) => specialist.handle === handle) ||
@@ -300,7 +300,7 @@ async function perform(launched: LaunchedFleet, request: JsonObject, leftMs: num
   return performRequest(
     joinGuardians(
       () => Promise.resolve(ownParts(launched, caller)),
-      () => nobodyWorks(fleet.trouble),
+      () => nobodyWorks(fleet.trouble?.message),
     ),
     name,
     query,
@@ -317,7 +317,7 @@ async function heardOf({ fleet, runtime }: LaunchedFleet): Promise<Omit<Heard, "
     events,
     ...defined({
       oldestEventMs: oldestEventAt === undefined ? undefined : Math.max(0, clock.now() - oldestEventAt),
-      trouble: fleet.trouble,
+      trouble: fleet.trouble?.message,
     }),
   };
 }

@@ -4,6 +4,9 @@ import type { LaunchedFleet } from "../runtime/launch-fleet.ts";
 import type { Guardian } from "./guardian.ts";
 import { statusOfLost } from "./status.ts";
 
+/** The remedy where the error that is the reason has none. */
+const MEND_THE_SERVER = "mend the server of the store, or the way to it; the processes go on by themselves";
+
 /** The same, with a status of the process alone while all its stores are lost. */
 export function withStatusOfLost(guardian: Guardian, { runtime, baseUrl }: LaunchedFleet): Guardian {
   return {
@@ -18,7 +21,7 @@ export function withStatusOfLost(guardian: Guardian, { runtime, baseUrl }: Launc
         return statusOfLost({
           at: clock.now(),
           running: { pid: process.pid, since: clock.now() - Math.round(process.uptime() * SECOND), baseUrl, set: profile.set },
-          storeLost: { message: lost.message, hint: "mend the server of the store, or the way to it; the processes go on by themselves" },
+          storeLost: { message: lost.message, hint: lost.details.hint ?? MEND_THE_SERVER },
           unkept: unkeptHalts.all(),
         });
       }

@@ -4,6 +4,7 @@ import { errorClass, isRetinueError, messageOf } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { LogFields, Logger } from "../core/log.ts";
 import { SECOND, showDuration } from "../core/units.ts";
+import { isStoreLost } from "../store/store-lost.ts";
 import type { FleetProcess } from "../store/postgres/fleet-view.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -13,6 +14,13 @@ export const CLOCKS_APART_MS = 2 * SECOND;
 /** Says how far a clock is from another, and on which side. */
 export function apartText(aheadMs: number): string {
   return `${showDuration(Math.round(Math.abs(aheadMs)))} ${aheadMs > 0 ? "ahead of" : "behind"}`;
+}
+
+/** The reason why the server cannot be used. */
+export interface Trouble {
+  readonly message: string;
+  /** The remedy, if the error has one. */
+  readonly hint: string | undefined;
 }
 
 /** The same line of several stores is one if they log it within this time. */
@@ -26,7 +34,7 @@ export class FleetLog {
   #processes: ReadonlyMap<number, FleetProcess> | undefined;
   #handles: ReadonlySet<Handle> = new Set();
   #areApart = false;
-  #trouble: { readonly message: string; readonly isAll: boolean; readonly isMistake: boolean; readonly since: number } | undefined;
+  #trouble: (Trouble & { readonly isAll: boolean; readonly isMistake: boolean; readonly since: number }) | undefined;
   /** The store that logged a line last, and when. */
   readonly #lines = new Map<string, { readonly store: object; readonly at: number }>();
 
@@ -84,7 +92,8 @@ export class FleetLog {
   /** Nothing is sent, or nothing of some specialists, until the server can be used again. The reason may change meanwhile. */
   failed(error: unknown, isAll: boolean): void {
     const message = messageOf(error);
-    const hint = isRetinueError(error) ? error.details.hint : undefined;
+    const remedy = remedyOf(error);
+    const hint = remedy ?? (isRetinueError(error) ? error.details.hint : undefined);
     const known = this.#trouble;
     // A reason that a person must remove is told also where another came first.
     const isMistake = isRetinueError(error) && errorClass(error) === "Misconfigured";
@@ -94,6 +103,7 @@ export class FleetLog {
       this.#log.error(`the store ${isAll ? "" : "of some specialists "}cannot be used until somebody acts`, { message, hint });
     this.#trouble = {
       message,
+      hint: remedy,
       isAll: isAll || known?.isAll === true, // said once, though stores are opened and lost again meanwhile
       isMistake: isMistake || known?.isMistake === true,
       since: known?.since ?? this.#clock.monotonic(),
@@ -109,8 +119,8 @@ export class FleetLog {
   }
 
   /** The reason while it cannot be used. */
-  get trouble(): string | undefined {
-    return this.#trouble?.message;
+  get trouble(): Trouble | undefined {
+    return this.#trouble;
   }
 
   /** The time for which it could not be used. */
@@ -147,6 +157,12 @@ export class FleetLog {
     if (this.#lines.size > MAX_LINES && oldest !== undefined) this.#lines.delete(oldest);
     return true;
   }
+}
+
+/** The hint of a lost store says how the process goes on: the remedy is that of its cause. */
+function remedyOf(error: unknown): string | undefined {
+  if (!isRetinueError(error)) return undefined;
+  return isStoreLost(error) ? remedyOf(error.details.cause) : error.details.hint;
 }
 
 function newIn(now: ReadonlySet<Handle>, before: ReadonlySet<Handle>): number {

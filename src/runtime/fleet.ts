@@ -15,7 +15,7 @@ import type { Recovered } from "../store/store.ts";
 import { aimOf, chooseToGive, chooseToJoin, fairShare, neededBefore } from "./fair-share.ts";
 import { Differing } from "./differing.ts";
 import { FirstProcess } from "./first-process.ts";
-import { FleetLog } from "./fleet-log.ts";
+import { FleetLog, type Trouble } from "./fleet-log.ts";
 import type { FleetOptions, Part } from "./fleet-options.ts";
 import { Giving } from "./giving.ts";
 import { SALT_LENGTH } from "./launch.ts";
@@ -103,7 +103,7 @@ export class Fleet {
   }
 
   /** The reason why the last look at the server failed; undefined after one that succeeded. */
-  get trouble(): string | undefined {
+  get trouble(): Trouble | undefined {
     return this.#log.trouble;
   }
 

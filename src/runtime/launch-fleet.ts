@@ -2,6 +2,7 @@
 import PQueue from "p-queue";
 import { placeOf, type PostgresAddress } from "../config/postgres-address.ts";
 import { sleep } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Fatal, isRetinueError, messageOf, type RetinueError, Retryable } from "../core/errors.ts";
 import { createAnnouncer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
@@ -340,7 +341,9 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
 
   #lost(): Fatal | undefined {
     const { trouble, parts } = this.#with.fleet;
-    return trouble === undefined || parts.length > 0 ? undefined : new Fatal("store_lost", trouble);
+    if (trouble === undefined || parts.length > 0) return undefined;
+    const { message, hint } = trouble;
+    return new Fatal("store_lost", message, defined({ hint }));
   }
 
   #joined(): Membership {

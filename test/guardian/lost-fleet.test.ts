@@ -28,6 +28,13 @@ test("it names the loss and the halts that no store has, where the fleet cannot 
   });
 });
 
+test("it gives the remedy of the error that is the reason, if that has one", async () => {
+  const alone = remoteGuardian(() => Promise.reject(unreachable));
+  const hint = "correct user and password in the store's address";
+  const status = await withStatusOfLost(alone, launched(new Fatal("store_lost", "it does not let us in", { hint }))).status({});
+  expect(status.storeLost).toMatchObject({ message: "it does not let us in", hint });
+});
+
 test("it is that of the fleet where that answers, and an error is one where the process has its stores", async () => {
   const whole = statusOfLost({ at: 7, running: undefined, unkept: [] });
   const answering = remoteGuardian(() => Promise.resolve(whole));

@@ -1,6 +1,6 @@
 /** The log of a fleet: each change is one line, however many stores the process has. */
 import { expect, test } from "vitest";
-import { Misconfigured } from "../../src/core/errors.ts";
+import { Fatal, Misconfigured } from "../../src/core/errors.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
 import { SECOND } from "../../src/core/units.ts";
@@ -48,12 +48,24 @@ test("a store that cannot be used, and that can be used again, is one line each"
   fleet.looked(undefined, false);
   fleet.failed(new Error("the connection ended"), true);
   fleet.looked(new Error("no connection"), true);
-  expect(fleet.trouble).toBe("no connection");
+  expect(fleet.trouble?.message).toBe("no connection");
   await clock.advance(5 * SECOND);
   fleet.looked(undefined, false);
   fleet.looked(undefined, false);
   expect(told()).toEqual(["error: nothing is sent until the store can be used again", "info: the store can be used again"]);
   expect(fleet.trouble).toBeUndefined();
+});
+
+test("the remedy is that of the last reason, which may be the cause of a lost store", () => {
+  const { fleet } = lab();
+  const hint = "restore the schema from a backup, and restart all processes";
+  const missing = new Misconfigured("store_missing", "the schema is gone", { hint });
+  const lost = (cause: Error): Fatal => new Fatal("store_lost", "the connection is lost", { cause, hint: "this process starts again" });
+  const hints = [missing, new Error("no connection"), lost(missing), lost(new Error("it ended"))].map((error) => {
+    fleet.failed(error, true);
+    return fleet.trouble?.hint;
+  });
+  expect(hints).toEqual([hint, undefined, hint, undefined]);
 });
 
 test("that nothing is sent is told once, though stores are opened and lost again meanwhile", () => {
