@@ -4,7 +4,7 @@ import type { Observation } from "../contract/reading/pinned-fields.ts";
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { foreignCode } from "../core/error-codes.ts";
-import { Refused, type Fatal } from "../core/errors.ts";
+import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
 import { asOf, GOES_FIRST, UNSENT, type Intent } from "../outbox/intent.ts";
@@ -12,6 +12,7 @@ import { EVERYONE } from "../limits/verdict.ts";
 import { freezeReason } from "../limits/spending.ts";
 import { endsByTime, isStop } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
+import type { LostStore } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
 import type { ApprovalShown, Explanation, Reason } from "./explanation.ts";
@@ -189,8 +190,8 @@ async function heldBy({ gateway, storeLost }: Dependencies, member: Member, inte
 }
 
 /** Nothing is admitted without a row. */
-function reasonOfLoss({ message, code }: Fatal): Reason {
-  return { rule: code, message: `${message}; nothing is sent` };
+function reasonOfLoss({ error, since }: LostStore): Reason {
+  return { rule: error.code, message: `${error.message}; nothing is sent`, since };
 }
 
 const MAX_CHECKED = 1_000;

@@ -21,7 +21,7 @@ export function withStatusOfLost(guardian: Guardian, { runtime, baseUrl }: Launc
         return statusOfLost({
           at: clock.now(),
           running: { pid: process.pid, since: clock.now() - Math.round(process.uptime() * SECOND), baseUrl, set: profile.set },
-          storeLost: { message: lost.message, hint: lost.details.hint ?? MEND_THE_SERVER },
+          storeLost: { message: lost.error.message, hint: lost.error.details.hint ?? MEND_THE_SERVER, since: lost.since },
           unkept: unkeptHalts.all(),
         });
       }

@@ -80,13 +80,13 @@ const MAX_OF_KIND = 100;
 const KINDS: { readonly [kind in NeedKind]: (status: Snapshot) => Found } = {
   store_lost: ({ storeLost, at }) =>
     all(
-      (storeLost === undefined ? [] : [storeLost]).map(({ message, hint = "mend the disk, then start the process again" }) => ({
+      (storeLost === undefined ? [] : [storeLost]).map(({ message, hint = "mend the disk, then start the process again", since = at }) => ({
         key: "store_lost",
         subject: "store",
         title: "The store is lost",
         message: `${message}; nothing is sent`,
         hint,
-        since: at,
+        since,
         orders: [],
       })),
     ),

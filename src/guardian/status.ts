@@ -4,7 +4,7 @@ import type { Tier } from "../contract/tiers.ts";
 import type { DriftEntry } from "../gateway/drift.ts";
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
-import { messageOf, type Fatal } from "../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import { readListState, reportedReadFailure, type Gap, type ReadFailure } from "../polling/list-state.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
@@ -17,6 +17,7 @@ import type { SpecialistOverview } from "../store/overview.ts";
 import { NO_ROW } from "../store/specialists.ts";
 import type { ParkedEvent } from "../store/inbox.ts";
 import type { Store } from "../store/store.ts";
+import type { LostStore } from "../store/store-lost.ts";
 import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
 import { moneyOf, together, type MoneyShown } from "./money-shown.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
@@ -117,7 +118,7 @@ export interface Snapshot extends AllFailing {
   /** The specialists that `unseen` is about. */
   readonly unseenHandles?: readonly string[];
   /** Set if the running process can no longer write its store: it sends nothing until it is restarted or, of a fleet, the server is back. */
-  readonly storeLost?: { readonly message: string; readonly hint?: string };
+  readonly storeLost?: { readonly message: string; readonly hint?: string; readonly since?: number };
   readonly halts: readonly HaltShown[];
   readonly pauses: readonly Stop[];
   /** Accounts that spend nothing until a person unfreezes them. */
@@ -188,13 +189,13 @@ const NOTHING_READ = {
   totals: { ...NO_TOTALS, stopped: 0, drift: 0, changed: 0 },
 } as const;
 
-function withoutStore({ clock, live }: StatusParts, lost: Fatal, unread: string): Snapshot {
+function withoutStore({ clock, live }: StatusParts, { error, since }: LostStore, unread: string): Snapshot {
   const now = clock.now();
   const { breakers, unkeptHalts, models } = live?.runtime.parts ?? {};
   const [stopped, drift, members] = [breakers?.stops() ?? [], breakers?.drift() ?? [], live?.runtime.members() ?? []];
   return {
     ...statusOfLost({ at: now, running: runningOf(live), unkept: unkeptHalts?.all() ?? [] }),
-    storeLost: { message: `${lost.message}; it cannot be read either (${unread}), so what waits in it is not shown` },
+    storeLost: { message: `${error.message}; it cannot be read either (${unread}), so what waits in it is not shown`, since },
     stopped: stopped.slice(0, MAX_SHOWN),
     drift: drift.slice(0, MAX_SHOWN),
     totals: { ...NO_TOTALS, stopped: stopped.length, drift: drift.length, changed: changedOperations(drift) },
@@ -238,7 +239,7 @@ async function readStatus({ store, clock, live }: StatusParts): Promise<Snapshot
     at: now,
     running: runningOf(live),
     ...failing,
-    ...(lost === undefined ? {} : { storeLost: { message: lost.message } }),
+    ...(lost === undefined ? {} : { storeLost: { message: lost.error.message, since: lost.since } }),
     ...stops,
     frozen,
     approvals: withinLength(

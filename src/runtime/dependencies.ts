@@ -1,6 +1,5 @@
 /** The dependencies of all rooms, joined once by the runtime. */
 import type { NetworkRecord } from "../contract/records.ts";
-import type { Fatal } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { AccountDependencies } from "../gateway/own-account.ts";
 import type { KeyTrouble, Member } from "../gateway/member.ts";
@@ -10,6 +9,7 @@ import type { OutboxDependencies } from "../outbox/outbox-dependencies.ts";
 import type { PollingDependencies } from "../polling/polling-dependencies.ts";
 import type { Caps } from "../specialist/specialist.ts";
 import type { ScheduleDependencies } from "../schedule/fire.ts";
+import type { LostStore } from "../store/store-lost.ts";
 import type { WebhookDependencies } from "../webhooks/webhook-dependencies.ts";
 
 export interface Dependencies
@@ -22,7 +22,7 @@ export interface Dependencies
   /** Specialists of the store that must not run here, with the reason. Default: there are none. */
   readonly keptOut?: (() => ReadonlyMap<Handle, KeyTrouble>) | undefined;
   /** The reason if the store can no longer be written. */
-  readonly storeLost: () => Fatal | undefined;
+  readonly storeLost: () => LostStore | undefined;
   /** Records data of the specialist's own account from a confirmed answer. */
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
 }

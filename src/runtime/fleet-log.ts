@@ -21,6 +21,8 @@ export interface Trouble {
   readonly message: string;
   /** The remedy, if the error has one. */
   readonly hint: string | undefined;
+  /** The time at which it began, also if the reason has changed since. */
+  readonly since: number;
 }
 
 /** The same line of several stores is one if they log it within this time. */
@@ -30,15 +32,15 @@ const MAX_LINES = 100;
 
 export class FleetLog {
   readonly #log: Logger;
-  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #clock: Pick<Clock, "monotonic" | "now">;
   #processes: ReadonlyMap<number, FleetProcess> | undefined;
   #handles: ReadonlySet<Handle> = new Set();
   #areApart = false;
-  #trouble: (Trouble & { readonly isAll: boolean; readonly isMistake: boolean; readonly since: number }) | undefined;
+  #trouble: (Trouble & { readonly isAll: boolean; readonly isMistake: boolean; readonly began: number }) | undefined;
   /** The store that logged a line last, and when. */
   readonly #lines = new Map<string, { readonly store: object; readonly at: number }>();
 
-  constructor(log: Logger, clock: Pick<Clock, "monotonic">) {
+  constructor(log: Logger, clock: Pick<Clock, "monotonic" | "now">) {
     this.#log = log;
     this.#clock = clock;
   }
@@ -106,7 +108,8 @@ export class FleetLog {
       hint: remedy,
       isAll: isAll || known?.isAll === true, // said once, though stores are opened and lost again meanwhile
       isMistake: isMistake || known?.isMistake === true,
-      since: known?.since ?? this.#clock.monotonic(),
+      since: known?.since ?? this.#clock.now(),
+      began: known?.began ?? this.#clock.monotonic(),
     };
   }
 
@@ -114,7 +117,7 @@ export class FleetLog {
   looked(reason: Error | undefined, isAll: boolean): void {
     if (reason !== undefined) return this.failed(reason, isAll);
     if (this.#trouble !== undefined)
-      this.#log.info("the store can be used again", { after: showDuration(Math.round(this.#clock.monotonic() - this.#trouble.since)) });
+      this.#log.info("the store can be used again", { after: showDuration(Math.round(this.#clock.monotonic() - this.#trouble.began)) });
     this.#trouble = undefined;
   }
 
@@ -125,7 +128,7 @@ export class FleetLog {
 
   /** The time for which it could not be used. */
   get troubleMs(): number | undefined {
-    return this.#trouble && this.#clock.monotonic() - this.#trouble.since;
+    return this.#trouble && this.#clock.monotonic() - this.#trouble.began;
   }
 
   /** The log of one store: a warning or an error that another store has just logged is left out. */

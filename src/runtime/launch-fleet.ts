@@ -13,7 +13,7 @@ import type { Stop } from "../limits/verdict.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
 import { leftBehind } from "../store/left-behind.ts";
-import { isStoreLost } from "../store/store-lost.ts";
+import { isStoreLost, type LostStore } from "../store/store-lost.ts";
 import { requireLocalFolder } from "../store/postgres/local-folder.ts";
 import type { Membership } from "../store/postgres/membership.ts";
 import { isConnectionLost } from "../store/postgres/server-errors.ts";
@@ -339,11 +339,11 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
     }
   }
 
-  #lost(): Fatal | undefined {
+  #lost(): LostStore | undefined {
     const { trouble, parts } = this.#with.fleet;
     if (trouble === undefined || parts.length > 0) return undefined;
-    const { message, hint } = trouble;
-    return new Fatal("store_lost", message, defined({ hint }));
+    const { message, hint, since } = trouble;
+    return { error: new Fatal("store_lost", message, defined({ hint })), since };
   }
 
   #joined(): Membership {

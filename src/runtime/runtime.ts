@@ -23,7 +23,7 @@ import { noticeCalls } from "../polling/job-cadence.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
-import { isStoreLost } from "../store/store-lost.ts";
+import { isStoreLost, type LostStore } from "../store/store-lost.ts";
 import { createMember, endPastWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
 import { createOutboxMemory } from "../outbox/outbox-memory.ts";
 import { createWebhookMemory } from "../webhooks/webhook-memory.ts";
@@ -88,7 +88,7 @@ class Engine implements Runtime {
   readonly #flow: Flow;
   #stopped: Promise<void> | undefined;
   #phase: Runtime["phase"] = "starting";
-  #lost: Fatal | undefined;
+  #lost: LostStore | undefined;
 
   constructor(options: RuntimeOptions) {
     const { scrubber = new Scrubber() } = options;
@@ -326,7 +326,7 @@ class Engine implements Runtime {
   storeLost(error: Fatal): void {
     if (this.#phase === "store_lost") return;
     this.#phase = "store_lost";
-    this.#lost = error;
+    this.#lost = { error, since: this.parts.clock.now() };
     this.#options.log.error(error.message, { code: error.code, hint: error.details.hint });
     this.#stopping.abort();
     this.#wakes.stop();

@@ -12,7 +12,8 @@ const halt = { scope: EVERYONE, reason: "no server", since: 5 };
 const unreachable = new Retryable("store_connection_lost", "the server cannot be reached");
 
 function launched(lost: Fatal | undefined): LaunchedFleet {
-  const parts = { clock: virtualClock(), storeLost: () => lost, unkeptHalts: { all: () => [halt] }, profile: { set: "b" } };
+  const storeLost = () => lost && { error: lost, since: 3 };
+  const parts = { clock: virtualClock(), storeLost, unkeptHalts: { all: () => [halt] }, profile: { set: "b" } };
   return { runtime: { parts }, baseUrl: "https://network.example" } as unknown as LaunchedFleet;
 }
 
@@ -22,7 +23,7 @@ test("it names the loss and the halts that no store has, where the fleet cannot 
   const status = await withStatusOfLost(alone, lost).status({});
   expect(status).toMatchObject({
     running: { pid: process.pid, baseUrl: "https://network.example", set: "b" },
-    storeLost: { message: "the connection is lost", hint: expect.stringContaining("mend the server") },
+    storeLost: { message: "the connection is lost", hint: expect.stringContaining("mend the server"), since: 3 },
     halts: [{ ...halt, kept: false }],
     specialists: [],
   });

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { defined } from "../../src/core/defined.ts";
 import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
 import { systemRandom } from "../../src/core/random.ts";
-import { credits, DAY } from "../../src/core/units.ts";
+import { credits, DAY, HOUR } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { Fatal } from "../../src/core/errors.ts";
 import { needsOf } from "../../src/guardian/needs-you.ts";
@@ -135,11 +135,15 @@ test("a store that is lost and cannot be read either is said to be lost, with wh
   const live = { runtime, startedAt: clock.now(), baseUrl: "http://network" };
   const broken = { ...store, reads: { ...store.reads, waitingIntents: () => Promise.reject(new Error("disk I/O error")) } };
   await expect(clock.run(showStatus({ store: broken, clock, live }))).rejects.toThrow("disk I/O error");
+  const since = clock.now();
   runtime.storeLost(new Fatal("store_lost", "the store could not commit: disk I/O error"));
+  await clock.advance(HOUR);
   const status = await clock.run(showStatus({ store: broken, clock, live }));
   expect(status.storeLost?.message).toMatch(/^the store could not commit: disk I\/O error; it cannot be read either/);
   expect(status.specialists.map(({ handle }) => handle)).toEqual(["scout"]);
-  expect(needsOf(status).needs.map(({ key }) => key)).toEqual(["store_lost"]);
+  expect(needsOf(status).needs).toMatchObject([{ key: "store_lost", since }]);
+  const read = await clock.run(showStatus({ store, clock, live }));
+  expect([needsOf(read).at - since, needsOf(read).needs[0]]).toMatchObject([HOUR, { key: "store_lost", since }]);
 });
 
 test("a specialist that waits for its past says so, and one that has begun does not", async () => {

@@ -46,9 +46,11 @@ test("specialists that came and went are counted, and a store that is made anew 
 test("a store that cannot be used, and that can be used again, is one line each", async () => {
   const { clock, fleet, told } = lab();
   fleet.looked(undefined, false);
+  const since = clock.now();
   fleet.failed(new Error("the connection ended"), true);
+  await clock.advance(SECOND);
   fleet.looked(new Error("no connection"), true);
-  expect(fleet.trouble?.message).toBe("no connection");
+  expect(fleet.trouble).toMatchObject({ message: "no connection", since });
   await clock.advance(5 * SECOND);
   fleet.looked(undefined, false);
   fleet.looked(undefined, false);
