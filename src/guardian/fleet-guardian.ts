@@ -90,7 +90,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     async keep(order) {
       fleet.orders.note(order);
       const wasHeld = order.kind === "halt" && order.stop === undefined && fleet.orders.release(order.scope);
-      const { hasEnded, unreached } = await keepOrder(fleet.session, order);
+      const { hasEnded, unreached } = await keepOrder(fleet.session, order, fleet.trouble?.message);
       if (unreached === undefined || wasHeld) return { hasEnded };
       if (order.kind !== "halt" || order.stop === undefined) throw unreached;
       fleet.orders.hold({ scope: order.scope, reason: order.stop.reason, since: order.stop.at });
@@ -149,9 +149,10 @@ async function greet(membership: Membership | undefined, processes: readonly Fle
 async function keepOrder(
   session: Membership | undefined,
   { kind, scope, stop }: StopOrder,
+  trouble = "this process has no session on it",
 ): Promise<{ readonly hasEnded: boolean; readonly unreached?: Error }> {
   try {
-    if (session === undefined) return { hasEnded: false, unreached: nobodyWorks("this process has no session on it") };
+    if (session === undefined) return { hasEnded: false, unreached: nobodyWorks(trouble) };
     if (stop === undefined) return { hasEnded: await session.dropStop(kind, scope) };
     await session.keepStop(kind, scope, stop.reason, stop.at);
     return { hasEnded: false };

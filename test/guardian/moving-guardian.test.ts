@@ -215,9 +215,13 @@ test("without the server nothing is said to be well, and a halt says that it is 
   for (const words of [["why", "s1"], ["log"], ["pause", "s1"]]) {
     const said = await order(...words);
     expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("nothing is sent meanwhile")]);
+    expect([words, said.stderr]).toEqual([words, expect.stringContaining("cannot be reached")]);
   }
   const halted = await order("halt", "--reason", "no server");
-  expect([halted.code, `${halted.stdout}${halted.stderr}`]).toEqual([1, expect.stringContaining("the halt is not kept")]);
+  expect([halted.code, `${halted.stdout}${halted.stderr}`]).toEqual([
+    1,
+    expect.stringMatching(/the halt is not kept: .*cannot be reached/),
+  ]);
   expect(await status()).toMatch(/Halted: nobody writes since .*: no server; not stored/);
   const metrics = async (): Promise<string> =>
     (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
