@@ -238,3 +238,30 @@ test("without the server nothing is said to be well, and a halt says that it is 
     { level: "warn", fields: { reason: "no server" } },
   ]);
 });
+
+test("the status gives the remedy of the reason, as of a changed password or of a schema that is gone, and its time", async (context) => {
+  const database = new URL(await server.database()).pathname.slice(1);
+  await server.run(`CREATE ROLE tenant LOGIN PASSWORD 'old'; ALTER DATABASE "${database}" OWNER TO tenant`);
+  const store = server.address(database, "tenant", "old");
+  const lab = await fleetLab(context, { store, specialists: 2 });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"));
+  const began = Date.now() - 100; // the server's time is an estimate
+  const asked = async (...words: readonly string[]): Promise<string> =>
+    (await inProcess(["status", "--store", store, ...words], { cwd: one.root })).stdout;
+  const status = () => asked();
+  const change = (sql: string) =>
+    server.run(`${sql}; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'tenant'`, database);
+  await change("ALTER ROLE tenant PASSWORD 'new'");
+  await expect
+    .poll(status)
+    .toMatch(/Nothing is sent: .*\n *correct user and password in the store's address, which a process reads at its/);
+  const since = async (): Promise<number> => JSON.parse(await asked("--json")).storeLost.since;
+  const first = await since();
+  expect(first).toBeGreaterThanOrEqual(began);
+  expect(await since()).toBe(first);
+  await server.run("ALTER ROLE tenant PASSWORD 'old'");
+  await expect.poll(status).not.toContain("Nothing is sent");
+  await change("DROP SCHEMA retinue CASCADE");
+  await expect.poll(status).toMatch(/Nothing is sent: .*\n *restore .* from a backup/);
+});
