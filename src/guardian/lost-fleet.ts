@@ -4,7 +4,7 @@ import type { LaunchedFleet } from "../runtime/launch-fleet.ts";
 import type { Guardian } from "./guardian.ts";
 import { statusOfLost } from "./status.ts";
 
-/** The remedy where the error that is the reason has none. */
+/** The remedy where the reason is no mistake. */
 const MEND_THE_SERVER = "mend the server of the store, or the way to it; the processes go on by themselves";
 
 /** The same, with a status of the process alone while all its stores are lost. */

@@ -19,7 +19,7 @@ export function apartText(aheadMs: number): string {
 /** The reason why the server cannot be used. */
 export interface Trouble {
   readonly message: string;
-  /** The remedy, if the error has one. */
+  /** The remedy, if it is a mistake that somebody has to mend. */
   readonly hint: string | undefined;
   /** The time at which it began, also if the reason has changed since. */
   readonly since: number;
@@ -162,10 +162,11 @@ export class FleetLog {
   }
 }
 
-/** The hint of a lost store says how the process goes on: the remedy is that of its cause. */
+/** The hint of a mistake, which no process mends by itself; of a lost store that of its cause. */
 function remedyOf(error: unknown): string | undefined {
   if (!isRetinueError(error)) return undefined;
-  return isStoreLost(error) ? remedyOf(error.details.cause) : error.details.hint;
+  if (isStoreLost(error)) return remedyOf(error.details.cause);
+  return errorClass(error) === "Misconfigured" ? error.details.hint : undefined;
 }
 
 function newIn(now: ReadonlySet<Handle>, before: ReadonlySet<Handle>): number {

@@ -211,7 +211,7 @@ test("without the server nothing is said to be well, and a halt says that it is 
   const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
   await lost.halt("fast");
   const status = async (): Promise<string> => (await order("status")).stdout;
-  await expect.poll(status).toMatch(/Nothing is sent: .*cannot be reached.*\n *start the server, or correct host and port/);
+  await expect.poll(status).toMatch(/Nothing is sent: .*cannot be reached.*\n *mend the server of the store/);
   for (const words of [["why", "s1"], ["log"], ["pause", "s1"]]) {
     const said = await order(...words);
     expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("nothing is sent meanwhile")]);
