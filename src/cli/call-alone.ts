@@ -9,14 +9,17 @@ import { createGuardian, type CallQuery } from "../guardian/guardian.ts";
 import { planCast, requireBaseUrl } from "../runtime/launch.ts";
 import type { Config } from "../config/config.ts";
 import type { Context } from "./command.ts";
+import { inTurn } from "./command-turns.ts";
 import { overRunning } from "./find-guardian.ts";
 import { launchOn, openStage, type Stage } from "./session.ts";
 import { shellUser } from "./shell-user.ts";
 
 /** Runs one operation by name, wherever the store is open. */
 export async function callThrough(context: Context, config: Config, query: CallQuery): Promise<CallResult> {
-  const asked = await overRunning(config, context, (guardian) => guardian.call(query));
-  return asked === undefined ? alone(context, query) : asked.result;
+  return inTurn(context.clock, async ({ until }) => {
+    const asked = await overRunning(config, context, (guardian) => guardian.call(query), { until });
+    return asked === undefined ? alone(context, query) : asked.result;
+  });
 }
 
 async function alone(context: Context, query: CallQuery): Promise<CallResult> {

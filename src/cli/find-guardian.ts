@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { readConfig, type Config } from "../config/config.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { storeFile } from "../config/store-address.ts";
+import { defined } from "../core/defined.ts";
 import { isRetinueError, Misconfigured, type RetinueError } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
 import { connectControl, isSilent, type ControlClient } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
+import { BrieflyTaken } from "../store/briefly-taken.ts";
 import type { Caller } from "../store/orders.ts";
 import { shellUser } from "./shell-user.ts";
 import type { Context } from "./command.ts";
@@ -43,25 +45,44 @@ async function withoutClient<Result>(
   nobody?: RetinueError,
 ): Promise<Result> {
   requireStore(config);
-  if (config.store.kind === "postgres") {
-    const { overProcesses } = await import("./fleet-session.ts");
-    const asked = await overProcesses(config.store, context, (guardian) => work(guardian, undefined), { nobody });
+  const over = (guardian: Guardian): Promise<Result> => work(guardian, undefined);
+  const alone = async (): Promise<Result> => {
+    // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.
+    const { overStore } = await import("./offline-guardian.ts");
+    return overStore(config, context, over);
+  };
+  const { store } = config;
+  if (store.kind === "sqlite") return alone();
+  const [{ overProcesses }, { inTurn }] = await Promise.all([import("./fleet-session.ts"), import("./command-turns.ts")]);
+  const quiet = { ...context, out: { ...context.out, paragraph: () => undefined } }; // told once
+  return inTurn(context.clock, async ({ isFirst, until }) => {
+    const asked = await overProcesses(store, isFirst ? context : quiet, over, { nobody, until });
     if (asked !== undefined) return asked.result;
-  }
-  // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.
-  const { overStore } = await import("./offline-guardian.ts");
-  return overStore(config, context, (guardian) => work(guardian, undefined));
+    try {
+      return await alone();
+    } catch (error) {
+      if (!isTaken(error) || error instanceof BrieflyTaken) throw error;
+      const since = await overProcesses(store, quiet, over, { nobody }); // a process that has taken it after the look
+      if (since !== undefined) return since.result;
+      throw error;
+    }
+  });
+}
+
+function isTaken(error: unknown): boolean {
+  return isRetinueError(error) && error.code === "store_in_use";
 }
 
 /**
  * Runs `work` over the live runtime alone, also over the processes of a fleet on other machines; undefined if none has the store. Throws
- * `Retryable` (`nobody_at_work`) while one of them is about to take the specialists.
+ * `Retryable` (`nobody_at_work`) while one of them is about to take the specialists. A command is waited for until `until`, by the monotonic
+ * clock.
  */
 export async function overRunning<Result>(
   config: Config,
   context: Context,
   work: (guardian: Guardian) => Promise<Result>,
-  caller: Caller = shellUser(context.env),
+  { caller = shellUser(context.env), until }: { readonly caller?: Caller; readonly until?: number } = {},
 ): Promise<{ readonly result: Result } | undefined> {
   const client = await connected(config, context, caller);
   if (client !== undefined)
@@ -73,7 +94,7 @@ export async function overRunning<Result>(
   if (config.store.kind !== "postgres") return undefined;
   const [{ overProcesses }, { nobodyAtWork }] = await Promise.all([import("./fleet-session.ts"), import("../guardian/join-guardians.ts")]);
   try {
-    return await overProcesses(config.store, context, work, { nobody: nobodyAtWork(), caller });
+    return await overProcesses(config.store, context, work, { nobody: nobodyAtWork(), caller, ...defined({ until }) });
   } catch (error) {
     if (isRetinueError(error) && error.code === "store_missing") return undefined;
     throw error;

@@ -1,6 +1,6 @@
 /** A fleet under a command: one process of it at work, or a visitor that asks the processes. Loaded where the store is on a server. */
 import type { PostgresAddress } from "../config/postgres-address.ts";
-import type { Clock } from "../core/clock.ts";
+import { sleep, type Clock } from "../core/clock.ts";
 import { createAnnouncer } from "../core/events.ts";
 import type { RetinueError } from "../core/errors.ts";
 import { systemRandom } from "../core/random.ts";
@@ -10,7 +10,10 @@ import { showRunning, type SpecialistShown } from "../guardian/status.ts";
 import { launchFleet } from "../runtime/launch-fleet.ts";
 import { SALT_LENGTH, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
 import type { Caller } from "../store/orders.ts";
+import type { FleetProcess, FleetView } from "../store/postgres/fleet-view.ts";
 import { Membership } from "../store/postgres/membership.ts";
+import { SHARDS } from "../store/postgres/ownership.ts";
+import { PAUSE_MS } from "./command-turns.ts";
 import type { Context } from "./command.ts";
 import type { AtWork } from "./at-work.ts";
 import { shellUser } from "./shell-user.ts";
@@ -58,17 +61,24 @@ export async function showParts<Part>(
   return all.flat().toSorted((a, b) => (a.handle < b.handle ? -1 : 1));
 }
 
+interface Asked {
+  readonly nobody?: RetinueError | undefined;
+  readonly caller?: Caller;
+  /** A command that has the store is waited for until then, by the monotonic clock. Default: it is not. */
+  readonly until?: number;
+}
+
 /** Runs `work` over the processes that have the specialists now; undefined if none has. Throws `nobody` then, unless all are drained. */
 export async function overProcesses<Result>(
   address: PostgresAddress,
   { clock, env, out }: Context,
   work: (guardian: Guardian) => Promise<Result>,
-  { nobody, caller = shellUser(env) }: { readonly nobody?: RetinueError | undefined; readonly caller?: Caller } = {},
+  { nobody, caller = shellUser(env), until = 0 }: Asked = {},
 ): Promise<{ readonly result: Result } | undefined> {
   const membership = await visit(address, clock);
   try {
-    const { processes } = await membership.look();
-    if (processes.every(({ shards }) => shards.length === 0)) {
+    const { processes } = await lookInTurn(membership, clock, until);
+    if (processes.every(isIdle)) {
       if (nobody !== undefined && processes.some(({ draining }) => !draining)) throw nobody;
       const names = processes.map(({ name, draining }) => (draining ? `${name} (draining)` : name)).join(", ");
       if (processes.length > 0)
@@ -78,6 +88,17 @@ export async function overProcesses<Result>(
     return { result: await work(guardianOfProcesses(membership, clock, caller)) };
   } finally {
     await membership.close();
+  }
+}
+
+const isIdle = ({ shards }: FleetProcess): boolean => shards.length === 0;
+
+/** Looks until a process has shards, or nobody has: a look is much cheaper than a try to open the store. */
+async function lookInTurn(membership: Membership, clock: Clock, until: number): Promise<FleetView> {
+  for (;;) {
+    const view = await membership.look();
+    if (view.free.length === SHARDS || !view.processes.every(isIdle) || clock.monotonic() >= until) return view;
+    await sleep(clock, PAUSE_MS);
   }
 }
 

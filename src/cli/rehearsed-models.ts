@@ -7,12 +7,13 @@ import type { OneHandlingOptions } from "../simulation/one-handling.ts";
 import { scriptAnswers } from "../simulation/scripted-answers.ts";
 import { keylessModels } from "../simulation/staged-models.ts";
 import { openStore } from "../store/open-store.ts";
+import { inTurn } from "./command-turns.ts";
 
 export interface RehearsedModels extends AsyncDisposable {
   readonly parts: Pick<OneHandlingOptions, "models" | "holds">;
 }
 
-/** Throws `Retryable` (`store_in_use`) if real models are to be asked while a process has the store. */
+/** Throws `Retryable` (`store_in_use`) if real models are to be asked while a process has the store, or another command for long. */
 export async function openRehearsedModels(
   config: Config,
   clock: Clock,
@@ -21,7 +22,7 @@ export async function openRehearsedModels(
   if (asksReal) {
     const { models, guardian, readModelKey } = config;
     const random = systemRandom();
-    const store = await openStore(config.store, { clock, random, zone: () => guardian.zone });
+    const store = await inTurn(clock, () => openStore(config.store, { clock, random, zone: () => guardian.zone }));
     await store.beginLedger(clock.now());
     return {
       parts: {

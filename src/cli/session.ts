@@ -14,6 +14,7 @@ import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../r
 import { showRunning, type SpecialistShown } from "../guardian/status.ts";
 import type { AtWork } from "./at-work.ts";
 import type { Context } from "./command.ts";
+import { inTurn } from "./command-turns.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import type { Place } from "./frame.ts";
 import { openLiveView } from "./live-view.ts";
@@ -86,7 +87,10 @@ function logLevelOf({ flags, cwd, env }: Context): LogLevel {
 /** Composes the runtime of a process that works: on a store of its own, or on a share of one that several processes have. */
 export async function openWork(stage: Stage, plan: LaunchPlan, options: Parameters<typeof launchOn>[2] = {}): Promise<AtWork> {
   const { store } = plan.config;
-  if (store.kind === "sqlite" || options.writes === "refuse") return workOn(stage, await launchOn(stage, plan, options));
+  if (store.kind === "sqlite" || options.writes === "refuse") {
+    const launched = await inTurn(stage.context.clock, () => launchOn(stage, plan, options));
+    return workOn(stage, launched);
+  }
   const { openFleet } = await import("./fleet-session.ts"); // nobody else pays for it
   return openFleet(launchOptions(stage, plan, options), plan, store);
 }

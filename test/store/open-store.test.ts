@@ -190,10 +190,10 @@ describe("a store on a server", () => {
 });
 
 describe("one process at work", () => {
-  test("a second one is refused with the name of the first", async (context) => {
+  test("a second one is refused, and told that it is no process that has the store", async (context) => {
     const here = await lab(context);
     await here.open();
-    await expect(here.open()).rejects.toThrow("another runtime has the store: a command");
+    await expect(here.open()).rejects.toThrow("another command has the store");
     await expect(here.open()).rejects.toMatchObject({ code: "store_in_use" });
   });
 

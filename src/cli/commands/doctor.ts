@@ -19,6 +19,7 @@ import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
 import { durationOption, flagOption, textOption } from "../args.ts";
 import { definitionOf } from "../call-alone.ts";
 import { EXIT, PROJECT_OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
+import { inTurn } from "../command-turns.ts";
 import { learnWebhooks } from "../learn-signatures.ts";
 import { launchOn, openStage, type Stage } from "../session.ts";
 import { readOpenApi } from "../read-openapi.ts";
@@ -81,10 +82,8 @@ export const command: Command = {
     const { profile } = applied(cast.profile, documented);
     const stage = openStage(context, undefined);
     try {
-      const launched = await launchOn(
-        stage,
-        { ...cast, profile, config, baseUrl, roster, warnings: [] },
-        { passive: true, anyNetwork: true },
+      const launched = await inTurn(clock, () =>
+        launchOn(stage, { ...cast, profile, config, baseUrl, roster, warnings: [] }, { passive: true, anyNetwork: true }),
       );
       try {
         await launched.start();

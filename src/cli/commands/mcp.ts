@@ -16,6 +16,7 @@ import { planCast } from "../../runtime/launch.ts";
 import { MEMORY } from "../../store/sqlite/database.ts";
 import { flagOption, wholeOption } from "../args.ts";
 import { callAlone, definitionOf } from "../call-alone.ts";
+import { inTurn } from "../command-turns.ts";
 import { EXIT, OPTIONS, PROJECT_OPTIONS, type Command } from "../command.ts";
 import { overRunning, requireStore } from "../find-guardian.ts";
 import { openStage, type Stage } from "../session.ts";
@@ -107,10 +108,11 @@ function tokenOf({ environment, store }: Config): { readonly token: Secret; read
 function deskOf(stage: Stage, config: Config): Desk {
   const { context } = stage;
   const alone = new PQueue({ concurrency: 1 });
-  const reach = async <Result>(work: (guardian: Guardian) => Promise<Result>, otherwise: () => Promise<Result>): Promise<Result> => {
-    const asked = await overRunning(config, context, work, { who: "an MCP client", from: "command" });
-    return asked === undefined ? alone.add(otherwise) : asked.result;
-  };
+  const reach = <Result>(work: (guardian: Guardian) => Promise<Result>, otherwise: () => Promise<Result>): Promise<Result> =>
+    inTurn(context.clock, async ({ until }) => {
+      const asked = await overRunning(config, context, work, { caller: { who: "an MCP client", from: "command" }, until });
+      return asked === undefined ? alone.add(otherwise) : asked.result;
+    });
   const look = <Result>(work: (guardian: Guardian) => Promise<Result>): Promise<Result> =>
     reach(work, async () => {
       requireStore(config);

@@ -11,6 +11,7 @@ import type { Clock } from "../../core/clock.ts";
 import { defined } from "../../core/defined.ts";
 import { Retryable } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
+import { BrieflyTaken } from "../briefly-taken.ts";
 import { MEMORY } from "../sqlite/database.ts";
 import { COPIED_AT } from "../sqlite/restore-detection.ts";
 import type { SqliteStoreOptions } from "../sqlite/store-options.ts";
@@ -22,7 +23,7 @@ import { awaitPast } from "./await-past.ts";
 import { NumberBlocks } from "./blocks.ts";
 import { ACCOUNTS, CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { ALL_SHARDS, asOid, LOCKS, SHARD_LOCKS, takeShards } from "./ownership.ts";
+import { ALL_SHARDS, asOid, LOCKS, SHARD_LOCKS, takeShards, writerPurpose } from "./ownership.ts";
 import { guardianAccount } from "./guardian-account.ts";
 import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
@@ -74,11 +75,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   throw await storeInUse(options);
 }
 
-/** The error of a store whose shards another process has. */
+/** The error of a store whose shards another process has, or another command. */
 export async function storeInUse(options: PostgresStoreOptions): Promise<Retryable> {
-  return new Retryable("store_in_use", `another runtime has the store: ${await ownersOf(options)}`, {
-    hint: `give the order in the project of a running process, or end the processes first: retinue fleet lists those on ${placeOf(options.address)}`,
-  });
+  const owners = await ownersOf(options);
+  if (owners.some(({ isCommand }) => !isCommand))
+    return new Retryable("store_in_use", `another runtime has the store: ${owners.map(({ name }) => name).join("; ")}`, {
+      hint: `give the order in the project of a running process, or end the processes first: retinue fleet lists those on ${placeOf(options.address)}`,
+    });
+  return owners.length === 0
+    ? new BrieflyTaken("another runtime has the store: it has just started, or ended", { hint: "repeat the command" })
+    : new BrieflyTaken("another command has the store", {
+        hint: "repeat yours when that one has ended; a retinue run --dry-run has the store for as long as it runs",
+      });
 }
 
 /** Opens those of the shards that are free; undefined if none is. Throws as `openPostgresStore` does. */
@@ -312,21 +320,26 @@ async function openForReading(options: PostgresStoreOptions): Promise<Store> {
   };
 }
 
-/** The processes that have shards now, by name. */
-async function ownersOf({ address }: PostgresStoreOptions): Promise<string> {
+interface Owner {
+  readonly name: string;
+  readonly isCommand: boolean;
+}
+
+/** The processes and commands that have shards now, by name. */
+async function ownersOf({ address }: PostgresStoreOptions): Promise<readonly Owner[]> {
   const connection = await openConnection({ address, purpose: "check" });
   try {
     const rows = await connection.query({
-      text: `SELECT DISTINCT coalesce(p.name, 'a command') AS name, p.started_at
+      text: `SELECT DISTINCT a.application_name = 'retinue ${writerPurpose(0)}' AS command, coalesce(p.name, 'a process') AS name, p.started_at
         FROM (SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) AS holding
         JOIN pg_stat_activity a ON a.pid = holding.pid
-        LEFT JOIN ${address.schema}.process p ON a.application_name = 'retinue writer ' || p.number ORDER BY 1`,
+        LEFT JOIN ${address.schema}.process p ON a.application_name = 'retinue writer ' || p.number ORDER BY 1, 2`,
       values: [address.schema],
     });
-    const names = rows.map(({ name, started_at: at }) =>
-      at === null ? String(name) : `${String(name)}, since ${new Date(Number(at)).toISOString()}`,
-    );
-    return names.length === 0 ? "it has just started, or ended" : names.join("; ");
+    return rows.map(({ command, name, started_at: at }) => ({
+      name: command === true ? "a command" : at === null ? String(name) : `${String(name)}, since ${new Date(Number(at)).toISOString()}`,
+      isCommand: command === true,
+    }));
   } finally {
     await connection.close();
   }
