@@ -2,6 +2,7 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EXIT } from "../../src/cli/command.ts";
+import { inProcess } from "../harness/cli.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
@@ -40,6 +41,22 @@ test.for([
   const ended = await lab.run({ store: "address" in one ? await one.address(url) : url }).ended;
   expect(resultOf(ended)["error"]).toMatchObject({ code });
   expect(ended.code).toBe(exit);
+});
+
+test("a user who may not make the schema ends the start, and check has said so before", async (context) => {
+  const database = new URL(await server.database()).pathname.slice(1);
+  await server.run("CREATE ROLE weak LOGIN PASSWORD 'weak'");
+  const store = server.address(database, "weak", "weak");
+  const lab = await fleetLab(context, { store, specialists: 1 });
+  const process = lab.run();
+  const ended = await process.ended;
+  expect(ended.code).toBe(EXIT.misused);
+  const { error } = resultOf(ended);
+  expect(error).toMatchObject({ code: "store_rights_missing", hint: expect.stringContaining("correct the name of the database") });
+  const words = ["--base-url", lab.baseUrl, "--set", "b", "--store", store, "--json"];
+  const checked = await inProcess(["check", ...words], { cwd: process.root, env: lab.keys });
+  expect(checked.code).toBe(EXIT.misused);
+  expect(JSON.parse(checked.stdout).error).toMatchObject({ code: "store_rights_missing", hint: expect.stringContaining("GRANT CONNECT") });
 });
 
 test("a start in the middle of a failover goes on once the server takes writes", async (context) => {

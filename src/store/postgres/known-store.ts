@@ -55,7 +55,7 @@ export async function enterStore(connection: PostgresConnection, { address, know
   await checkServer(connection, address, () => openConnection({ address, purpose: "check" }));
   if (known.isKnown && !(await hasTables(connection, schema))) throw storeGone(address);
   if (isVisitor) await requireTables(connection, address);
-  await migratePostgres(connection, schema);
+  await migratePostgres(connection, address);
   if (!known.isKnown) await query("INSERT INTO @.meta (name, value) VALUES ('salt', $1) ON CONFLICT DO NOTHING", [newSalt()]);
   const [row] = await query("SELECT value FROM @.meta WHERE name = 'salt'");
   known.recognise(row?.["value"], address);

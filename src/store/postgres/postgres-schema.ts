@@ -2,6 +2,7 @@
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import type { PostgresConnection } from "./open-connection.ts";
+import { schemaRightMissing } from "./server-errors.ts";
 import { TABLES } from "./migrations/0001-tables.ts";
 import { INHERITED_KEYS } from "./migrations/0002-inherited-keys.ts";
 
@@ -14,15 +15,18 @@ const MIGRATIONS: readonly string[] = [TABLES, INHERITED_KEYS];
 
 export const POSTGRES_SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Runs the missing migrations in one transaction. Processes that start together do so one after the other. */
-export async function migratePostgres(connection: PostgresConnection, schema: string): Promise<void> {
+/**
+ * Runs the missing migrations in one transaction. Processes that start together do so one after the other. Throws `Misconfigured`
+ * (`store_rights_missing`) if the user may not make the schema.
+ */
+export async function migratePostgres(connection: PostgresConnection, address: PostgresAddress): Promise<void> {
+  const { schema } = address;
   const run = (text: string) => connection.query({ text });
   await run("BEGIN");
   try {
     await connection.query({ text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", values: [`retinue migration ${schema}`] });
     // Even IF NOT EXISTS asks for the right to make schemas, which the owner of this one need not have.
-    const [known] = await connection.query({ text: "SELECT to_regnamespace($1) IS NOT NULL AS is", values: [schema] });
-    if (known?.["is"] !== true) await run(`CREATE SCHEMA ${schema}`);
+    if (!(await hasSchema(connection, address))) await run(`CREATE SCHEMA ${schema}`);
     await run(`CREATE TABLE IF NOT EXISTS ${schema}.migration (number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`);
     const version = await knownVersion(connection, schema);
     await run(`SET LOCAL search_path = ${schema}`);
@@ -36,6 +40,17 @@ export async function migratePostgres(connection: PostgresConnection, schema: st
     await run("ROLLBACK").catch(() => undefined); // the connection may be gone; the error to report is the first one
     throw error;
   }
+}
+
+/** Makes nothing. Throws `Misconfigured` (`store_rights_missing`) if there is no schema, and the user may not make it. */
+export async function hasSchema(connection: PostgresConnection, address: PostgresAddress): Promise<boolean> {
+  const [row] = await connection.query({
+    text: "SELECT to_regnamespace($1) IS NOT NULL AS is, has_database_privilege(current_database(), 'CREATE') AS may",
+    values: [address.schema],
+  });
+  if (row?.["is"] === true) return true;
+  if (row?.["may"] !== false) return false;
+  throw schemaRightMissing(address);
 }
 
 /** The version of the tables. Throws `Misconfigured` (`store_newer`) if it is one that this process cannot work beside. */

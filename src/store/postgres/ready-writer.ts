@@ -26,7 +26,7 @@ export async function openWriter({ address, mustExist, process = 0 }: WriterOpti
   try {
     await checkServer(connection, address, () => openConnection({ address, purpose: "check" }));
     if (mustExist === true || process > 0) await requireTables(connection, address);
-    await migratePostgres(connection, address.schema);
+    await migratePostgres(connection, address);
     return connection;
   } catch (error) {
     await connection.close();

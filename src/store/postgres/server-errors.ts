@@ -89,6 +89,18 @@ export function connectFailure(address: PostgresAddress, cause: unknown): Retinu
   });
 }
 
+/** The user may not make the schema, which is missing: perhaps because it is to be in another database. */
+export function schemaRightMissing(address: PostgresAddress): Misconfigured {
+  const [schema, database, user] = [address.schema, address.database, address.user].map(quoted);
+  return new Misconfigured(
+    "store_rights_missing",
+    `${JSON.stringify(address.user)} lacks a right on ${placeOf(address)}: it has no schema ${schema} yet, and the user may not make it`,
+    {
+      hint: `correct the name of the database in the store's address, or, as the owner of the database: GRANT CONNECT, CREATE ON DATABASE ${database} TO ${user}`,
+    },
+  );
+}
+
 /** The user lacks a right; `grant` is the statement that gives it. */
 export function rightsMissing(
   address: PostgresAddress,

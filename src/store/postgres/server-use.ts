@@ -5,6 +5,7 @@ import { EVERYONE, type Stop } from "../../limits/verdict.ts";
 import { bindToNetwork, type StoreUse } from "../bind-network.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
+import { hasSchema } from "./postgres-schema.ts";
 
 export interface ServerUse {
   readonly network: string | undefined;
@@ -23,6 +24,7 @@ export async function lookAtServer(address: PostgresAddress): Promise<ServerUse>
   const connection = await connect();
   try {
     await checkServer(connection, address, connect);
+    await hasSchema(connection, address); // a start would make it
     const [row] = await connection.query({ text: "SELECT to_regclass($1) IS NOT NULL AS is", values: [`${address.schema}.meta`] });
     return row?.["is"] === true ? await useOf(connection, address.schema) : UNUSED;
   } finally {

@@ -57,6 +57,18 @@ test("a look makes no tables, and tells a store that was used from one that was 
   expect(await lookAtServer(address)).toEqual({ network: HERE, isUnused: false });
 });
 
+test("a look finds that the user may not make the schema, and makes nothing itself; an owner of the schema needs no such right", async (context) => {
+  const { address } = await lab(context);
+  await server.run("CREATE ROLE weak LOGIN PASSWORD 'weak'");
+  const asWeak = parsePostgresAddress(server.address(address.database, "weak", "weak"), folder(context));
+  const refused: unknown = await lookAtServer(asWeak).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: "store_rights_missing" });
+  await expect(openPostgresStore({ address: asWeak, clock, random: seededRandom(1) })).rejects.toEqual(refused);
+  expect(await server.run("SELECT FROM pg_namespace WHERE nspname = 'retinue'", address.database)).toEqual([]);
+  await server.run("CREATE SCHEMA retinue AUTHORIZATION weak", address.database);
+  expect(await lookAtServer(asWeak)).toEqual({ network: undefined, isUnused: true });
+});
+
 test("of processes that begin together one names the network, and the other is refused without having been there", async (context) => {
   const { address, joining } = await lab(context);
   const both = await Promise.allSettled([joining(HERE), joining(THERE)]);
