@@ -31,6 +31,7 @@ export const ERROR_CODES = [
   "console_token_shared",
   "no_key_usable",
   "every_handling_fails",
+  "drained",
   "nothing_found",
   "nothing_asked",
   "approval_over",
