@@ -23,7 +23,7 @@ export interface PageOfAll {
   /** Its items that are new to everyone here, if the list is known to be the same for all. */
   readonly news: readonly NetworkRecord[];
   /**
-   * All items that were read with it, for those who lack earlier pages; undefined for a page of another process. `at` is the time of its request, `since`
+   * All items that were read with it, or were new lately, for those who lack earlier pages; undefined for a page of another process. `at` is the time of its request, `since`
    * that of the page before.
    */
   readonly whole?: { readonly items: readonly NetworkRecord[]; readonly since: number; readonly at: number } | undefined;

@@ -2,13 +2,17 @@
 import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
-import { SECOND } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
 import { MIN_SHARED_MS, RECONCILE_MS, spreadPause } from "../limits/poll-budget.ts";
 import { withSeen } from "./list-cursor.ts";
 import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./poll-sharing.ts";
 
 /** Lists kept in memory; further ones are not shared. */
 const MAX_LISTS = 1_000;
+
+/** Posts of a list that are remembered, and for how long: those who join meanwhile may lack some that have left its page. */
+const MAX_RECENT = 100;
+const RECENT_MS = 10 * MINUTE;
 
 /** Above this number, random times spread polls as well as any order. */
 const MAX_PLACED = 100;
@@ -35,6 +39,8 @@ interface SharedList {
   /** Jobs that left the open ones, with the time of the poll that shows it, newest last. */
   readonly left: Map<string, number>;
   seen: readonly string[];
+  /** Posts that were new here lately, the newest first. */
+  recent: readonly { readonly item: NetworkRecord; readonly at: number }[];
   /** Start time of the last poll whose page was for all keys; undefined before. */
   heardAt: number | undefined;
   readonly planned: Map<KeyId, PlannedPoll>;
@@ -71,6 +77,8 @@ export interface SharedLists {
    * be the same for all keys.
    */
   heardAt(list: string): number | undefined;
+  /** Posts that were new here in the last minutes, the newest first, also if they have left its page. */
+  recent(list: string, now: number): readonly NetworkRecord[];
   /** Records a page that another process has polled. Returns those of the items that are new here. */
   heard(list: string, page: ListedElsewhere, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
   /** Records that a poll of a key begins. */
@@ -148,6 +156,7 @@ export function createSharedLists(random: Random): SharedLists {
       const known = lists.get(list);
       return known !== undefined && isShared(known.sharing) ? (known.heardAt ?? -Infinity) : undefined;
     },
+    recent: (list, now) => (lists.get(list)?.recent ?? []).flatMap(({ item, at }) => (at > now - RECENT_MS ? [item] : [])),
     isProven: (list) => lists.get(list)?.proven === true,
     heard(list, { by, ids }, items, at) {
       const known = lists.get(list);
@@ -155,7 +164,9 @@ export function createSharedLists(random: Random): SharedLists {
       compareWithLast(known, by, ids, at);
       const before = known.seen;
       known.seen = withSeen(before, idsOf(items));
-      return newItems(items, before);
+      const fresh = newItems(items, before);
+      remember(known, fresh, at);
+      return fresh;
     },
     looked(list, key, items, at) {
       const known = lists.get(list) ?? newList();
@@ -174,6 +185,7 @@ function newList(): SharedList {
     proven: false,
     left: new Map(),
     seen: [],
+    recent: [],
     heardAt: undefined,
     planned: new Map(),
     sweptAt: 0,
@@ -199,7 +211,16 @@ function notePage(
   known.seen = withSeen(before, ids);
   // Items that come while nothing is told are told once it is again.
   known.heardAt = isShared(known.sharing) ? Math.max(known.heardAt ?? at, at) : undefined;
-  return known.seen === before || !isShared(known.sharing) ? [] : newItems(items, before);
+  if (known.seen === before) return [];
+  const fresh = newItems(items, before);
+  remember(known, fresh, at);
+  return isShared(known.sharing) ? fresh : [];
+}
+
+/** Jobs are not remembered: one that has left the list is offered no longer. */
+function remember(known: SharedList, fresh: readonly NetworkRecord[], at: number): void {
+  const posts = fresh.filter(({ kind }) => kind === "post").map((item) => ({ item, at }));
+  if (posts.length > 0) known.recent = [...posts, ...known.recent.filter((one) => one.at > at - RECENT_MS)].slice(0, MAX_RECENT);
 }
 
 /** Two keys that get the same list at about the same time show that it is the same for all. */

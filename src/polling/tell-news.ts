@@ -32,7 +32,9 @@ export async function tellOthers(
   const since = parts.shared.heardAt(list) ?? -Infinity;
   const news = parts.shared.looked(list, member.keyId, items, askedAt);
   const at = parts.shared.heardAt(list);
-  const page = { list, ids: idsOf(items), news, whole: at === undefined ? undefined : { items: listed, since, at } };
+  const known = new Set(idsOf(listed));
+  const gone = parts.shared.recent(list, askedAt).filter((item) => idsOf([item]).some((id) => !known.has(id)));
+  const page = { list, ids: idsOf(items), news, whole: at === undefined ? undefined : { items: [...listed, ...gone], since, at } };
   if (parts.spread === undefined) await hearNews(parts, page, member);
   else await parts.spread(page, member);
 }

@@ -1,6 +1,6 @@
 /** What looks at shared lists say of the jobs on them. */
 import { describe, expect, test } from "vitest";
-import type { Job } from "../../src/contract/records.ts";
+import type { Job, NetworkRecord } from "../../src/contract/records.ts";
 import type { KeyId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
@@ -77,6 +77,25 @@ test("what comes while a list is not known to be the same for all is lacked by t
   both(5_000);
   both(6_000);
   expect(shared.heardAt(LIST)).toBeGreaterThan(4_000);
+});
+
+test("posts that were new lately are remembered for minutes, also those of other processes; jobs are not", () => {
+  const shared = createSharedLists(seededRandom(1));
+  const post = (id: string): NetworkRecord => ({ kind: "post", id, raw: {} }) as NetworkRecord;
+  const ids = (now: number): readonly string[] => shared.recent(LIST, now).flatMap((item) => ("id" in item ? [item.id ?? ""] : []));
+  shared.looked(LIST, mine, [post("p2"), post("p1"), job("j1")], 1_000);
+  shared.looked(LIST, others, [post("p4"), post("p3")], 2_000);
+  shared.heard(LIST, { by: "process 2", ids: ["p5"] }, [post("p5")], 3_000);
+  expect(ids(4_000)).toEqual(["p5", "p4", "p3", "p2", "p1"]);
+  expect(ids(2_000 + 10 * MINUTE)).toEqual(["p5"]);
+  for (let i = 0; i < 30; i++)
+    shared.looked(
+      LIST,
+      mine,
+      [0, 1, 2, 3, 4].map((n) => post(`q${i}-${n}`)),
+      5_000 + i,
+    );
+  expect(ids(6_000)).toHaveLength(100);
 });
 
 describe("a job on a list", () => {

@@ -1,13 +1,15 @@
 /** News of a list that all keys see alike: whoever could not be told of a page hears of the whole next one. */
 import { expect, test } from "vitest";
+import type { KeyId } from "../../src/core/ids.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { HOUR } from "../../src/core/units.ts";
 import type { VirtualClock } from "../../src/core/virtual-clock.ts";
 import { readResult } from "../../src/gateway/read-result.ts";
 import { listOf } from "../../src/polling/list-readers.ts";
-import { createSharedLists } from "../../src/polling/shared-lists.ts";
-import { hearNews } from "../../src/polling/tell-news.ts";
+import { createSharedLists, idsOf } from "../../src/polling/shared-lists.ts";
+import { hearNews, tellOthers } from "../../src/polling/tell-news.ts";
+import { sourcesOf } from "../../src/polling/watched-lists.ts";
 import { createFleetNews } from "../../src/runtime/fleet-news.ts";
 import { harness } from "../harness/harness.ts";
 
@@ -50,6 +52,8 @@ async function readers(on: { readonly clock?: VirtualClock } = {}) {
   return {
     runtime,
     clock,
+    post,
+    page,
     items,
     news: items.slice(0, 1),
     tell: (told: Omit<Parameters<typeof hearNews>[1], "list">) => clock.run(hearNews(parts, { list: LIST, ...told })),
@@ -87,6 +91,22 @@ test("a store that failed as news came hears of the whole next page", async () =
   fail(false);
   await tell({ news: [], whole: { items, since: LATER, at: LATER + 1 } });
   expect(await heard()).toEqual(ALL);
+});
+
+test("a post that has left the page is told too, if it was new lately", async () => {
+  const { runtime, clock, items, post, page, heard } = await readers();
+  const { parts } = runtime;
+  const [reader] = runtime.members();
+  if (reader === undefined) throw new Error("nobody reads");
+  const [source] = sourcesOf(parts, reader);
+  if (source === undefined) throw new Error("it watches nothing");
+  for (const content of ["third", "fourth"]) await post(content);
+  const all = await page();
+  for (const key of ["one", "two"]) parts.shared.looked(LIST, key as KeyId, all, clock.now());
+  const left = all.filter((item) => items.every((one) => idsOf([one])[0] !== idsOf([item])[0]));
+  const poll = { items: left, listed: left, askedAt: clock.now() };
+  await clock.run(tellOthers(parts, { ...reader, keyId: "three" as KeyId }, source, poll));
+  expect((await heard()).filter((one) => one.endsWith("second"))).toEqual(ALL);
 });
 
 test("a store that fails hinders no other of its process", async () => {
