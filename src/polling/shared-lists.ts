@@ -234,7 +234,8 @@ export function idsOf(items: readonly NetworkRecord[]): readonly string[] {
   return items.flatMap((item) => ("id" in item && item.id !== undefined ? [item.id] : []));
 }
 
-function newItems(items: readonly NetworkRecord[], before: readonly string[]): readonly NetworkRecord[] {
+/** Those of the items that have an id, and none of these. */
+export function newItems(items: readonly NetworkRecord[], before: readonly string[]): readonly NetworkRecord[] {
   const seen = new Set(before);
   return items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id));
 }

@@ -5,7 +5,7 @@ import type { Member } from "../gateway/member.ts";
 import { listOf } from "./list-readers.ts";
 import { readListState } from "./list-state.ts";
 import type { PageOfAll, PollingDependencies } from "./polling-dependencies.ts";
-import { idsOf } from "./shared-lists.ts";
+import { idsOf, newItems } from "./shared-lists.ts";
 import { sourcesOf, type Source } from "./watched-lists.ts";
 
 /** Specialists that are told of a page in one turn of the event loop, and whose events are stored together. */
@@ -32,9 +32,8 @@ export async function tellOthers(
   const since = parts.shared.heardAt(list) ?? -Infinity;
   const news = parts.shared.looked(list, member.keyId, items, askedAt);
   const at = parts.shared.heardAt(list);
-  const known = new Set(idsOf(listed));
-  const gone = parts.shared.recent(list, askedAt).filter((item) => idsOf([item]).some((id) => !known.has(id)));
-  const page = { list, ids: idsOf(items), news, whole: at === undefined ? undefined : { items: [...listed, ...gone], since, at } };
+  const all = () => [...listed, ...newItems(parts.shared.recent(list, askedAt), idsOf(listed))];
+  const page = { list, ids: idsOf(items), news, whole: at === undefined ? undefined : { items: all(), since, at } };
   if (parts.spread === undefined) await hearNews(parts, page, member);
   else await parts.spread(page, member);
 }
