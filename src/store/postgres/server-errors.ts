@@ -91,24 +91,20 @@ export function connectFailure(address: PostgresAddress, cause: unknown): Retinu
 
 /** The user may not make the schema, which is missing: perhaps because it is to be in another database. */
 export function schemaRightMissing(address: PostgresAddress): Misconfigured {
-  const [schema, database, user] = [address.schema, address.database, address.user].map(quoted);
-  return new Misconfigured(
-    "store_rights_missing",
-    `${JSON.stringify(address.user)} lacks a right on ${placeOf(address)}: it has no schema ${schema} yet, and the user may not make it`,
-    {
-      hint: `correct the name of the database in the store's address, or, as the owner of the database: GRANT CONNECT, CREATE ON DATABASE ${database} TO ${user}`,
-    },
-  );
+  return rightsMissing(address, `it has no schema ${quoted(address.schema)} yet, and the user may not make it`, {
+    orElse: "correct the name of the database in the store's address",
+  });
 }
 
-/** The user lacks a right; `grant` is the statement that gives it. */
+/** The user lacks a right; `grant` is the statement that gives it, `orElse` another remedy, which is told first. */
 export function rightsMissing(
   address: PostgresAddress,
   reason: string,
-  { grant, cause }: { readonly grant?: string; readonly cause?: unknown } = {},
+  { grant, orElse, cause }: { readonly grant?: string; readonly orElse?: string; readonly cause?: unknown } = {},
 ): Misconfigured {
+  const give = `as the owner of the database: ${grant ?? `GRANT CONNECT, CREATE ON DATABASE ${quoted(address.database)} TO ${quoted(address.user)}`}`;
   return new Misconfigured("store_rights_missing", `${JSON.stringify(address.user)} lacks a right on ${placeOf(address)}: ${reason}`, {
-    hint: `as the owner of the database: ${grant ?? `GRANT CONNECT, CREATE ON DATABASE ${quoted(address.database)} TO ${quoted(address.user)}`}`,
+    hint: orElse === undefined ? give : `${orElse}, or, ${give}`,
     ...(cause === undefined ? {} : { cause }),
   });
 }
