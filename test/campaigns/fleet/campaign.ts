@@ -3,7 +3,7 @@
  * come and go; judged by the network's own record: every post is answered once by each specialist that it asks, every job is applied for
  * once, and the Guardian's cap is kept to the unit.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/core/clock.ts";
@@ -15,6 +15,7 @@ import { startPostgres } from "../../harness/postgres.ts";
 import { asking, textAt } from "../../harness/visitor.ts";
 import type { PartReport } from "./parts.ts";
 import { FAULTS, Fleet, SESSION_TIMEOUT_S, waited, type Fault, type Missing } from "./processes.ts";
+import { writeProject } from "./write-project.ts";
 
 export interface FleetCampaign {
   readonly processes: number;
@@ -92,7 +93,15 @@ export async function fleetCampaign(options: FleetCampaign): Promise<PartReport>
   const listening = await network.listen({ set: "b" });
   network.start();
   const cap = Math.ceil(rounds * 2 * POSTS_A_ROUND * Math.min(GROUP, specialists) * CAP_SHARE);
-  const env = writeProject(folder, specialists, cap, network);
+  const env = writeProject(folder, {
+    profile: { operations: { "posts.vote": { price: { currency: "credits", micros: 1_000_000 } } } },
+    config: { guardian: { spend: { total: cap } } },
+    specialists: Array.from({ length: specialists }, (_, i) => ({
+      handle: `s${i}`,
+      definition: definition(i),
+      key: network.provision({ handle: `s${i}`, tier: "pro", set: "b" }).key,
+    })),
+  });
   const store = `${await server.database()}?session_timeout=${SESSION_TIMEOUT_S}`;
   const fleet = new Fleet(processes, seed, { server, store, baseUrl: listening.baseUrls.b ?? "", env, folder });
   const clear = (): void => {
@@ -215,23 +224,6 @@ function asker(
       await one("jobs.apply", group, "/v1/jobs", { title, description: "do it", reward: 3, skills: [] });
     },
   };
-}
-
-function writeProject(folder: string, specialists: number, cap: number, network: LocalNetwork): { readonly [name: string]: string } {
-  mkdirSync(join(folder, "agents"));
-  const profile = {
-    extends: "set-b",
-    timing: { quietMs: 200 },
-    operations: { "posts.vote": { price: { currency: "credits", micros: 1_000_000 } } },
-  };
-  writeFileSync(join(folder, "quick.json"), JSON.stringify(profile));
-  writeFileSync(join(folder, "retinue.config.json"), JSON.stringify({ guardian: { spend: { total: cap } } }));
-  const env: Record<string, string> = {};
-  for (let i = 0; i < specialists; i++) {
-    writeFileSync(join(folder, "agents", `s${i}.ts`), definition(i));
-    env[`RETINUE_KEY_S${i}`] = network.provision({ handle: `s${i}`, tier: "pro", set: "b" }).key;
-  }
-  return env;
 }
 
 type Owed = Missing & Pick<Asked, "operation">;

@@ -2,18 +2,18 @@
  * A process whose machine has its cables pulled: others take what it had, once the server misses it, and nothing is lost or done twice. By
  * turns it is gone, or is cut off from the server while it still reaches the network.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/core/clock.ts";
 import { seededRandom } from "../../../src/core/random.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
-import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { startPostgres } from "../../harness/postgres.ts";
 import { openGate } from "../../harness/gated-network.ts";
 import { openSeparateMachine } from "../../harness/separate-machine.ts";
 import { asking, textAt } from "../../harness/visitor.ts";
 import { Fleet, waited, type Running } from "./processes.ts";
+import { writeProject } from "./write-project.ts";
 
 export interface GoneMachines {
   readonly rounds: number;
@@ -77,7 +77,14 @@ export async function goneMachines({ rounds, seed, sessionTimeoutS, patienceMs, 
   const { baseUrl } = gate;
   await toNetwork.forward(Number(new URL(baseUrl).port), false);
   await toServer.forward(server.port, true);
-  const env = writeProject(folder, network);
+  const env = writeProject(folder, {
+    config: { spacing: 0 },
+    specialists: HANDLES.map((handle) => ({
+      handle,
+      definition: definition(handle),
+      key: network.provision({ handle, tier: "pro", set: "b" }).key,
+    })),
+  });
   const timeout = sessionTimeoutS === undefined ? "" : `?session_timeout=${sessionTimeoutS}`;
   const fleet = new Fleet(BESIDE, seed, { server, store: `${await server.database()}${timeout}`, baseUrl, env, folder });
   const post = asking(network, "b", network.provision({ handle: "quill", tier: "pro", set: "b" }).key);
@@ -159,17 +166,6 @@ async function isSending(running: Running): Promise<void> {
 }
 
 const HANDLES = Array.from({ length: SPECIALISTS }, (_, i) => `s${i}`);
-
-function writeProject(folder: string, network: LocalNetwork): { readonly [name: string]: string } {
-  mkdirSync(join(folder, "agents"));
-  writeFileSync(join(folder, "quick.json"), JSON.stringify({ extends: "set-b", timing: { quietMs: 200 } }));
-  writeFileSync(join(folder, "retinue.config.json"), JSON.stringify({ spacing: 0 }));
-  const keys = HANDLES.map((handle) => {
-    writeFileSync(join(folder, "agents", `${handle}.ts`), definition(handle));
-    return [`RETINUE_KEY_${handle.toUpperCase()}`, network.provision({ handle, tier: "pro", set: "b" }).key] as const;
-  });
-  return Object.fromEntries(keys);
-}
 
 const definition = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
   brakes: { repliesPerAuthorPerHour: 1000, repliesPerHour: 10000 }, watch: { feed: { from: "2026-01-01" } },

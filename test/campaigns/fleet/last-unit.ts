@@ -1,5 +1,5 @@
 /** Many real processes that all want the last credit of a cap, and the last requests of keys that go from process to process: exactly the limit. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/core/clock.ts";
@@ -10,6 +10,7 @@ import { createLocalNetwork } from "../../../src/local-network/local-network.ts"
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { startPostgres } from "../../harness/postgres.ts";
 import { Fleet, SESSION_TIMEOUT_S, waited } from "./processes.ts";
+import { writeProject } from "./write-project.ts";
 
 export interface LastUnits {
   readonly cap: number;
@@ -112,16 +113,17 @@ async function run<Seen>(
   const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(seed), residents: false, keep: { effects: 100_000 } });
   const listening = await network.listen({ set: "b" });
   network.start();
-  mkdirSync(join(folder, "agents"));
-  writeFileSync(join(folder, "quick.json"), JSON.stringify({ extends: "set-b", timing: { quietMs: 200 }, ...profile }));
-  writeFileSync(join(folder, "retinue.config.json"), JSON.stringify({ spacing: 0, guardian }));
   const agents = Array.from({ length: keys }, (_, i) => `a${i}`);
   const accounts = agents.map((handle) => network.provision({ handle, tier, set: "b" }));
-  const env: Record<string, string> = {};
-  for (let i = 0; i < SPECIALISTS; i++) {
-    writeFileSync(join(folder, "agents", `s${i}.ts`), definition(i, tier));
-    env[`RETINUE_KEY_S${i}`] = accounts[i % keys]?.key ?? "";
-  }
+  const env = writeProject(folder, {
+    profile,
+    config: { spacing: 0, guardian },
+    specialists: Array.from({ length: SPECIALISTS }, (_, i) => ({
+      handle: `s${i}`,
+      definition: definition(i, tier),
+      key: accounts[i % keys]?.key ?? "",
+    })),
+  });
   const store = `${await server.database()}?session_timeout=${SESSION_TIMEOUT_S}`;
   const fleet = new Fleet(processes, seed, { server, store, baseUrl: listening.baseUrls.b ?? "", env, folder });
   try {

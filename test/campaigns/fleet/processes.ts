@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Pool } from "pg";
 import { seededRandom, type Random } from "../../../src/core/random.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
+import { PROFILE_FILE } from "./write-project.ts";
 
 export const FAULTS = ["kill", "stop", "freeze", "cut", "restart", "failover", "leave", "none"] as const;
 /** `stop` lasts longer than a session may be silent; `freeze` lasts for a minute of other faults. */
@@ -109,7 +110,7 @@ export class Fleet {
       "--set",
       "b",
       "--profile",
-      join(this.#folder, "quick.json"),
+      join(this.#folder, PROFILE_FILE),
       "--store",
       this.#store,
       "--json",
