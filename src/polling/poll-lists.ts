@@ -21,13 +21,15 @@ import {
 import type { Reading } from "./feed-events.ts";
 import { noteListed } from "./job-news.ts";
 import { listOf, OFFERS_LIST } from "./list-readers.ts";
+import { idsOf } from "./shared-lists.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
 import { nextPollAt, type PollResult } from "./interval.ts";
 import { readResult, whyUnread, type Confirmed, type Unread } from "../gateway/read-result.ts";
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
+import type { ListReading } from "./told-list.ts";
 import { isSchedule, makeDormant } from "./dormant.ts";
-import { tellOthers } from "./tell-news.ts";
+import { NO_REACH, reachOf, servesAll, tellOthers, type Reach } from "./tell-news.ts";
 import { sourcesOf, type Source } from "./watched-lists.ts";
 
 /** Further pages read to close a gap, one for each so many requests of the tier; the rest is recorded and shown as a gap. */
@@ -98,7 +100,9 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   const { items } = result.value;
   if (items === undefined)
     return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
-  const { reading, failedPage, isUnfinished, unreadPage, listed } = await readPages(parts, member, source, before, result.value);
+  const reach = servesAll(parts, source) ? await reachOf(parts, member, source) : NO_REACH;
+  const pages = await readPages(parts, { member, source, before, reach }, result.value);
+  const { reading, failedPage, isUnfinished, unreadPage } = pages;
   const isStored = reading.reported === undefined || (await parts.report(member, reading.reported));
   const now = clock.now();
   if (!isStored) return void (await keep(parts, member, source, { events: [], state: before, dueAt: now + FAILED_POLL.firstMs }));
@@ -111,7 +115,8 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
     return;
   }
   const next = await nextPollAt(parts, member, { source: before.pace, kind: source.kind }, reading.fresh, others);
-  if (source.isOwn !== true) await tellOthers(parts, member, source, { items, listed, askedAt });
+  const reader = source.isOwn === true ? undefined : member.keyId; // known since its first request
+  const news = reader === undefined ? [] : shared.looked(list, reader, items, askedAt);
   if (source.operation === "jobs.list") await noteListed(parts, member, items);
   const gaps = withGap(before.gaps, reading.gap, now);
   const lastItems = lastPageItems(result.value);
@@ -133,6 +138,13 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   if (reading.gap !== undefined) announcer.emit("gap", { at: now, handle, source: source.name, ...reading.gap });
   parts.coverage.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
+  if (reader !== undefined) await tellOthers(parts, member, source, { items, news, reading: listReading(pages, source, askedAt) });
+}
+
+function listReading({ listed, firstPage, isEnd, isCutShort, reading }: PagesRead, source: Source, at: number): ListReading {
+  const { cursor, gap } = reading;
+  const isWhole = gap === undefined && source.itemsLeave !== true;
+  return { items: listed, firstPage, at, isEnd, isCutShort, reader: { startedAt: cursor.startedAt, isWhole } };
 }
 
 /** The result of a poll. */
@@ -167,8 +179,14 @@ async function noteUnread(parts: PollingDependencies, member: Member, source: So
 interface PagesRead {
   /** Items of all of them, as they are listed. */
   readonly listed: readonly NetworkRecord[];
+  /** Number of those of the first page. */
+  readonly firstPage: number;
+  /** The list has no further items. */
+  readonly isEnd: boolean;
+  /** Further pages were wanted and could not be read. */
+  readonly isCutShort: boolean;
   readonly reading: Reading;
-  /** A page could not be read. */
+  /** A page that the specialist itself lacks could not be read. */
   readonly failedPage: boolean;
   /** Some items wait to be read by themselves. */
   readonly isUnfinished: boolean;
@@ -176,50 +194,60 @@ interface PagesRead {
   readonly unreadPage: number;
 }
 
+/** A poll whose first page was read. */
+interface PollBegun {
+  readonly member: Member;
+  readonly source: Source;
+  readonly before: ListState;
+  readonly reach: Reach;
+}
+
 /**
- * Reads on while nothing on the page was seen before, so that a busy hour loses nothing, nor does a first poll that goes back; and to the
- * page on which the last poll left items, or one further, since new ones move them on.
+ * Reads on while nothing on the page was seen before, so that a busy hour loses nothing, nor does a first poll that goes back; to the
+ * page on which the last poll left items, or one further, since new ones move them on; and as far as others lack pages.
  */
-async function readPages(
-  parts: PollingDependencies,
-  member: Member,
-  source: Source,
-  before: ListState,
-  first: Confirmed,
-): Promise<PagesRead> {
+async function readPages(parts: PollingDependencies, { member, source, before, reach }: PollBegun, first: Confirmed): Promise<PagesRead> {
   const { cursor } = before;
   const seen = new Set<string>();
   const items: NetworkRecord[] = [];
   const listed: NetworkRecord[] = [];
   let isUnfinished = false;
   let unreadPage = 0;
+  let apart = reach.targets;
   const take = async (page: readonly NetworkRecord[], number: number): Promise<Reading> => {
     const completed = await source.complete?.(page, cursor);
     items.push(...(completed?.items ?? page));
     listed.push(...page);
     isUnfinished ||= completed?.isUnfinished === true;
     if (completed?.leaves === true) unreadPage = number;
-    return source.read(items, cursor);
+    const ids = idsOf(page);
+    apart = apart.filter((target) => !ids.some((id) => target.has(id)));
+    const reading = source.read(items, cursor);
+    const isTold = reach.told !== undefined && !apart.includes(reach.told);
+    return isTold ? { ...reading, gap: undefined } : reading;
   };
   const read = (change: Partial<PagesRead> = {}): PagesRead => ({
     listed,
+    firstPage: firstItems.length,
+    isEnd: false,
+    isCutShort: false,
     reading,
     failedPage: false,
     isUnfinished,
     unreadPage,
     ...change,
   });
-  const whole = (): PagesRead => read({ reading: { ...reading, gap: undefined } });
+  const whole = (isEnd: boolean): PagesRead => read({ reading: { ...reading, gap: undefined }, isEnd });
   const firstItems = freshItems(first.items ?? [], seen);
   let reading = await take(firstItems, 0);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
   // A first list is complete unless it has a next page. So is any list too short to be cut off, because offers leave it.
   const isShort = (cursor.seen ?? []).length === 0 || firstItems.length < MAY_BE_CUT_OFF;
   const isWhole = (isShort || (source.itemsLeave === true && statesItsEnd(first, before))) && !isCut(first);
-  if (next === undefined && isWhole) return whole();
+  if (next === undefined && isWhole) return whole(firstItems.length < MAY_BE_CUT_OFF);
   const most = gapPages(member.limits);
   const isOwed = (page: number): boolean => reading.gap !== undefined || (before.unreadPage > 0 && page <= before.unreadPage);
-  for (let page = 0; isOwed(page) && next !== undefined && page < most; page++) {
+  for (let page = 0; (isOwed(page) || apart.length > 0) && next !== undefined && page < most; page++) {
     const answer = await parts.gateway.read(
       member,
       { operation: source.operation, input: { ...source.input, cursor: next } },
@@ -227,14 +255,15 @@ async function readPages(
     );
     const result = readResult(answer);
     // Without room in the quota older items are given up.
-    if (result.kind !== "value") return read({ failedPage: result.kind !== "wait", unreadPage: Math.max(unreadPage, before.unreadPage) });
+    const failedPage = result.kind !== "wait" && isOwed(page);
+    if (result.kind !== "value") return read({ failedPage, isCutShort: true, unreadPage: Math.max(unreadPage, before.unreadPage) });
     const more = result.value.items ?? [];
     const fresh = freshItems(more, seen);
     // A page that repeats itself has no next one.
-    if (fresh.length === 0 && more.length > 0) return isWhole ? whole() : read();
+    if (fresh.length === 0 && more.length > 0) return isWhole ? whole(false) : read();
     reading = await take(fresh, page + 1);
     next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
-    if (next === undefined && !isCut(result.value)) return whole(); // the whole list was read: nothing can be missing
+    if (next === undefined && !isCut(result.value)) return whole(true); // the whole list was read: nothing can be missing
   }
   return read();
 }

@@ -1,6 +1,6 @@
 /** Dependencies of polling. */
 import type { Profile } from "../contract/profile/profile.ts";
-import type { NetworkRecord, Notification } from "../contract/records.ts";
+import type { Notification } from "../contract/records.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
@@ -12,22 +12,8 @@ import type { Store } from "../store/store.ts";
 import type { Acts } from "./action-counts.ts";
 import type { JobTimings } from "./job-timings.ts";
 import type { SharedLists } from "./shared-lists.ts";
+import type { PageOfAll, ToldList } from "./told-list.ts";
 import type { WebhookCoverage } from "./webhook-coverage.ts";
-
-/** A page of a public list, for all who watch it. */
-export interface PageOfAll {
-  /** Its name in {@link SharedLists}. */
-  readonly list: string;
-  /** Ids of its items, newest first. */
-  readonly ids: readonly string[];
-  /** Its items that are new to everyone here, if the list is known to be the same for all. */
-  readonly news: readonly NetworkRecord[];
-  /**
-   * All items that were read with it, or were new lately, for those who lack earlier pages; undefined for a page of another process. `at` is the time of its request, `since`
-   * that of the page before.
-   */
-  readonly whole?: { readonly items: readonly NetworkRecord[]; readonly since: number; readonly at: number } | undefined;
-}
 
 export interface PollingDependencies {
   readonly clock: Clock;
@@ -41,8 +27,8 @@ export interface PollingDependencies {
   readonly gateway: Gateway;
   readonly coverage: WebhookCoverage;
   readonly shared: SharedLists;
-  /** By list, the time of the last page of which the specialists of this runtime were told; those of one that lacks any are behind. */
-  readonly told: Map<string, number>;
+  /** Public lists of which the specialists of this runtime were told. */
+  readonly told: Map<string, ToldList>;
   /** Tells all who watch a public list of a page of it, except the one that has read it. Default: those of this runtime. */
   readonly spread?: ((page: PageOfAll, by: Member) => Promise<void>) | undefined;
   /** Actions that news of lists led to. */

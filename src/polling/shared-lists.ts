@@ -2,17 +2,13 @@
 import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
-import { MINUTE, SECOND } from "../core/units.ts";
+import { SECOND } from "../core/units.ts";
 import { MIN_SHARED_MS, RECONCILE_MS, spreadPause } from "../limits/poll-budget.ts";
 import { withSeen } from "./list-cursor.ts";
 import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./poll-sharing.ts";
 
 /** Lists kept in memory; further ones are not shared. */
 const MAX_LISTS = 1_000;
-
-/** Posts of a list that are remembered, and for how long: those who join meanwhile may lack some that have left its page. */
-const MAX_RECENT = 100;
-const RECENT_MS = 10 * MINUTE;
 
 /** Above this number, random times spread polls as well as any order. */
 const MAX_PLACED = 100;
@@ -39,10 +35,6 @@ interface SharedList {
   /** Jobs that left the open ones, with the time of the poll that shows it, newest last. */
   readonly left: Map<string, number>;
   seen: readonly string[];
-  /** Posts that were new here lately, the newest first. */
-  recent: readonly { readonly item: NetworkRecord; readonly at: number }[];
-  /** Start time of the last poll whose page was for all keys; undefined before. */
-  heardAt: number | undefined;
   readonly planned: Map<KeyId, PlannedPoll>;
   /** The time at which plans of the past were last removed. */
   sweptAt: number;
@@ -72,15 +64,10 @@ export interface SharedLists {
    * the same for all keys; none otherwise.
    */
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
-  /**
-   * Start time of the last poll of this process whose page was for all. `-Infinity` before the first; undefined if the list is not known to
-   * be the same for all keys.
-   */
-  heardAt(list: string): number | undefined;
-  /** Posts that were new here in the last minutes, the newest first, also if they have left its page. */
-  recent(list: string, now: number): readonly NetworkRecord[];
-  /** Records a page that another process has polled. Returns those of the items that are new here. */
-  heard(list: string, page: ListedElsewhere, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
+  /** True if the list is known to be the same for all keys. */
+  isForAll(list: string): boolean;
+  /** Records a page that another process has polled, and of which all are told here. */
+  heard(list: string, page: ListedElsewhere, at: number): void;
   /** Records that a poll of a key begins. */
   begins(list: string, key: KeyId, now: number): void;
   /** The time of the next poll of a key, between the polls of others if the list is known to be the same for all keys. */
@@ -152,21 +139,16 @@ export function createSharedLists(random: Random): SharedLists {
       const known = lists.get(list);
       if (known !== undefined) known.proven = true;
     },
-    heardAt(list) {
+    isForAll(list) {
       const known = lists.get(list);
-      return known !== undefined && isShared(known.sharing) ? (known.heardAt ?? -Infinity) : undefined;
+      return known !== undefined && isShared(known.sharing);
     },
-    recent: (list, now) => (lists.get(list)?.recent ?? []).flatMap(({ item, at }) => (at > now - RECENT_MS ? [item] : [])),
     isProven: (list) => lists.get(list)?.proven === true,
-    heard(list, { by, ids }, items, at) {
+    heard(list, { by, ids }, at) {
       const known = lists.get(list);
-      if (known === undefined) return items;
+      if (known === undefined) return;
       compareWithLast(known, by, ids, at);
-      const before = known.seen;
-      known.seen = withSeen(before, idsOf(items));
-      const fresh = newItems(items, before);
-      remember(known, fresh, at);
-      return fresh;
+      known.seen = withSeen(known.seen, ids);
     },
     looked(list, key, items, at) {
       const known = lists.get(list) ?? newList();
@@ -185,8 +167,6 @@ function newList(): SharedList {
     proven: false,
     left: new Map(),
     seen: [],
-    recent: [],
-    heardAt: undefined,
     planned: new Map(),
     sweptAt: 0,
   };
@@ -209,18 +189,7 @@ function notePage(
     known.last = { key, ids, openJobs, standings, at };
   }
   known.seen = withSeen(before, ids);
-  // Items that come while nothing is told are told once it is again.
-  known.heardAt = isShared(known.sharing) ? Math.max(known.heardAt ?? at, at) : undefined;
-  if (known.seen === before) return [];
-  const fresh = newItems(items, before);
-  remember(known, fresh, at);
-  return isShared(known.sharing) ? fresh : [];
-}
-
-/** Jobs are not remembered: one that has left the list is offered no longer. */
-function remember(known: SharedList, fresh: readonly NetworkRecord[], at: number): void {
-  const posts = fresh.filter(({ kind }) => kind === "post").map((item) => ({ item, at }));
-  if (posts.length > 0) known.recent = [...posts, ...known.recent.filter((one) => one.at > at - RECENT_MS)].slice(0, MAX_RECENT);
+  return known.seen !== before && isShared(known.sharing) ? newItems(items, before) : [];
 }
 
 /** Two keys that get the same list at about the same time show that it is the same for all. */
@@ -235,7 +204,7 @@ export function idsOf(items: readonly NetworkRecord[]): readonly string[] {
 }
 
 /** Those of the items that have an id, and none of these. */
-export function newItems(items: readonly NetworkRecord[], before: readonly string[]): readonly NetworkRecord[] {
+function newItems(items: readonly NetworkRecord[], before: readonly string[]): readonly NetworkRecord[] {
   const seen = new Set(before);
   return items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id));
 }

@@ -7,8 +7,9 @@ import { messageOf } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { MINUTE } from "../core/units.ts";
-import { hearNews } from "../polling/tell-news.ts";
-import type { PageOfAll } from "../polling/polling-dependencies.ts";
+import { hearNews, hearPage } from "../polling/tell-news.ts";
+import type { PollingDependencies } from "../polling/polling-dependencies.ts";
+import type { PageOfAll } from "../polling/told-list.ts";
 import type { SharedLists } from "../polling/shared-lists.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Fleet } from "./fleet.ts";
@@ -39,9 +40,9 @@ export interface FleetNews {
 export function createFleetNews({ fleet, shared, log, now }: FleetNewsOptions): FleetNews {
   const toldAt = new Map<string, number>();
   /** A store that fails hinders no other. */
-  const tellAll = async (page: Omit<PageOfAll, "ids">, except?: Member): Promise<void> => {
+  const tellAll = async (tell: (parts: PollingDependencies) => Promise<void>): Promise<void> => {
     const working = fleet.parts.filter(({ runtime }) => runtime.phase !== "store_lost");
-    const told = await Promise.allSettled(working.map(({ runtime }) => hearNews(runtime.parts, page, except)));
+    const told = await Promise.allSettled(working.map(({ runtime }) => tell(runtime.parts)));
     for (const one of told) if (one.status === "rejected") throw one.reason;
   };
   const guarded = async (work: () => Promise<void>): Promise<void> => {
@@ -52,10 +53,10 @@ export function createFleetNews({ fleet, shared, log, now }: FleetNewsOptions): 
     }
   };
   return {
-    spread: ({ ids, ...told }, by) =>
+    spread: (read, by) =>
       guarded(async () => {
-        const { list, news } = told;
-        await tellAll(told, by);
+        const { list, ids, news } = read;
+        await tellAll((parts) => hearPage(parts, read, by));
         const receivers = fleet.others().filter(({ shards }) => shards.length > 0);
         const { membership } = fleet;
         const isDue = (toldAt.get(list) ?? -Infinity) <= now() - COMPARED_EVERY_MS;
@@ -69,7 +70,9 @@ export function createFleetNews({ fleet, shared, log, now }: FleetNewsOptions): 
       guarded(async () => {
         const { by, list, ids, news } = isObject(page) ? page : {};
         if (typeof by !== "string" || typeof list !== "string" || !isTexts(ids)) throw new Error("the page cannot be read");
-        await tellAll({ list, news: shared.heard(list, { by, ids }, readListed(news), now()) });
+        const heard = { list, ids, news: readListed(news), at: now() };
+        shared.heard(list, { by, ids }, heard.at);
+        await tellAll((parts) => hearNews(parts, heard));
       }),
   };
 }

@@ -1,6 +1,6 @@
 /** What looks at shared lists say of the jobs on them. */
 import { describe, expect, test } from "vitest";
-import type { Job, NetworkRecord } from "../../src/contract/records.ts";
+import type { Job } from "../../src/contract/records.ts";
 import type { KeyId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
@@ -61,41 +61,23 @@ test("a list that two thousand keys began to read together is read evenly from t
   expect(polls.length).toBeLessThan(7_500); // each key at the start, once within half an hour, then each half hour
 });
 
-test("what comes while a list is not known to be the same for all is lacked by those who were told before", () => {
+test("a list is the same for all once two keys got the same one, and again after three pages if they did not", () => {
   const shared = createSharedLists(seededRandom(1));
   shared.looked(LIST, others, three, 1_000);
+  expect(shared.isForAll(LIST)).toBe(false);
   shared.looked(LIST, mine, three, 2_000);
-  expect(shared.heardAt(LIST)).toBe(2_000);
+  expect(shared.isForAll(LIST)).toBe(true);
   shared.looked(LIST, others, [job("j4"), job("j1"), job("j5"), job("j2"), job("j3")], 3_000);
-  expect(shared.heardAt(LIST)).toBeUndefined();
+  expect(shared.isForAll(LIST)).toBe(false);
   const both = (at: number): void => {
     shared.looked(LIST, mine, [job("j4"), ...three], at);
     shared.looked(LIST, others, [job("j4"), ...three], at + 1);
   };
   both(4_000);
-  expect(shared.heardAt(LIST)).toBeUndefined();
+  expect(shared.isForAll(LIST)).toBe(false);
   both(5_000);
   both(6_000);
-  expect(shared.heardAt(LIST)).toBeGreaterThan(4_000);
-});
-
-test("posts that were new lately are remembered for minutes, also those of other processes; jobs are not", () => {
-  const shared = createSharedLists(seededRandom(1));
-  const post = (id: string): NetworkRecord => ({ kind: "post", id, raw: {} }) as NetworkRecord;
-  const ids = (now: number): readonly string[] => shared.recent(LIST, now).flatMap((item) => ("id" in item ? [item.id ?? ""] : []));
-  shared.looked(LIST, mine, [post("p2"), post("p1"), job("j1")], 1_000);
-  shared.looked(LIST, others, [post("p4"), post("p3")], 2_000);
-  shared.heard(LIST, { by: "process 2", ids: ["p5"] }, [post("p5")], 3_000);
-  expect(ids(4_000)).toEqual(["p5", "p4", "p3", "p2", "p1"]);
-  expect(ids(2_000 + 10 * MINUTE)).toEqual(["p5"]);
-  for (let i = 0; i < 30; i++)
-    shared.looked(
-      LIST,
-      mine,
-      [0, 1, 2, 3, 4].map((n) => post(`q${i}-${n}`)),
-      5_000 + i,
-    );
-  expect(ids(6_000)).toHaveLength(100);
+  expect(shared.isForAll(LIST)).toBe(true);
 });
 
 describe("a job on a list", () => {
@@ -202,22 +184,15 @@ describe("a page that another process has polled", () => {
     const shared = createSharedLists(seededRandom(1));
     shared.looked(LIST, mine, three, 1_000);
     expect(shared.openAt(LIST, others, "j1", 0)).toBeUndefined();
-    expect(shared.heard(LIST, elsewhere, [], 2_000)).toEqual([]);
+    shared.heard(LIST, elsewhere, 2_000);
     expect(shared.openAt(LIST, others, "j1", 0)).toBe(1_000);
   });
 
-  test("brings each item once, and its own polls bring it to nobody again", () => {
+  test("is news to no other process once one of this process reads it", () => {
     const shared = createSharedLists(seededRandom(1));
     shared.looked(LIST, mine, three, 1_000);
     shared.looked(LIST, others, three, 1_500);
-    const page = { by: "process 2", ids: ["j0", "j1", "j2", "j3"] };
-    expect(shared.heard(LIST, page, [job("j0")], 2_000)).toEqual([job("j0")]);
-    expect(shared.heard(LIST, page, [job("j0")], 3_000)).toEqual([]);
+    shared.heard(LIST, { by: "process 2", ids: ["j0", "j1", "j2", "j3"] }, 2_000);
     expect(shared.looked(LIST, mine, [job("j0"), ...three], 4_000)).toEqual([]);
-  });
-
-  test("is news as a whole where this process has not polled the list yet", () => {
-    const shared = createSharedLists(seededRandom(1));
-    expect(shared.heard(LIST, elsewhere, three, 1_000)).toEqual(three);
   });
 });

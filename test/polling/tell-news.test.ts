@@ -1,22 +1,22 @@
-/** News of a list that all keys see alike: whoever could not be told of a page hears of the whole next one. */
+/** News of a list that all keys see alike: whoever could not be told of a page is told of it with the next one. */
 import { expect, test } from "vitest";
-import type { KeyId } from "../../src/core/ids.ts";
+import type { NetworkRecord } from "../../src/contract/records.ts";
+import { asHandle, type KeyId } from "../../src/core/ids.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { HOUR } from "../../src/core/units.ts";
+import { HOUR, MINUTE } from "../../src/core/units.ts";
 import type { VirtualClock } from "../../src/core/virtual-clock.ts";
 import { readResult } from "../../src/gateway/read-result.ts";
 import { listOf } from "../../src/polling/list-readers.ts";
 import { createSharedLists, idsOf } from "../../src/polling/shared-lists.ts";
-import { hearNews, tellOthers } from "../../src/polling/tell-news.ts";
-import { sourcesOf } from "../../src/polling/watched-lists.ts";
+import { readListState, storeListState } from "../../src/polling/list-state.ts";
+import { hearNews, hearPage } from "../../src/polling/tell-news.ts";
+import type { ListReading } from "../../src/polling/told-list.ts";
 import { createFleetNews } from "../../src/runtime/fleet-news.ts";
 import { harness } from "../harness/harness.ts";
 
 const FEED = { operation: "posts.list", input: {} } as const;
 const LIST = listOf(FEED);
-/** After all of them have joined. */
-const LATER = Date.UTC(2030, 0);
 const HANDLES = ["ann", "ben", "cas"];
 
 /** Three specialists that have polled the feed, and a post that came since. */
@@ -49,6 +49,14 @@ async function readers(on: { readonly clock?: VirtualClock } = {}) {
   heard.length = 0;
   await post("second");
   const items = await page();
+  const [reader] = runtime.members();
+  if (reader === undefined) throw new Error("nobody reads");
+  /** Tells the others of a page as ann has read it. */
+  const read = (reading: Partial<ListReading> = {}) => {
+    const ann = { startedAt: 0, isWhole: true };
+    const whole = { items, firstPage: items.length, at: clock.now(), isEnd: false, isCutShort: false, reader: ann, ...reading };
+    return clock.run(hearPage(parts, { list: LIST, reading: whole }, reader));
+  };
   return {
     runtime,
     clock,
@@ -56,7 +64,9 @@ async function readers(on: { readonly clock?: VirtualClock } = {}) {
     page,
     items,
     news: items.slice(0, 1),
-    tell: (told: Omit<Parameters<typeof hearNews>[1], "list">) => clock.run(hearNews(parts, { list: LIST, ...told })),
+    read,
+    /** Tells all of a page as another process has read it. */
+    hear: (news: readonly NetworkRecord[]) => clock.run(hearNews(parts, { list: LIST, ids: idsOf(items), news, at: clock.now() })),
     fail: (now: boolean): void => void (fails = now),
     /** Who has heard something by now, beside their own polls. */
     async heard(): Promise<readonly string[]> {
@@ -67,46 +77,79 @@ async function readers(on: { readonly clock?: VirtualClock } = {}) {
 }
 
 const ALL = HANDLES.map((handle) => `${handle} second`);
+const OTHERS = ALL.slice(1);
 
-test("those who were told of the page before hear of the news alone", async () => {
-  const { tell, items, news, heard } = await readers();
-  await tell({ news: [], whole: { items: [], since: 0, at: LATER } });
-  await tell({ news: [], whole: { items, since: LATER, at: LATER + 1 } });
+test("whoever was told of a page hears of the news alone", async () => {
+  const { read, hear, page, post, items, news, heard } = await readers();
+  await read({ items: items.slice(1) });
   expect(await heard()).toEqual([]);
-  await tell({ news });
+  await hear(news);
   expect(await heard()).toEqual(ALL);
+  await post("third");
+  await read({ items: (await page()).slice(0, 1) });
+  expect(await heard()).toEqual([...ALL, "ben third", "cas third"].toSorted());
 });
 
 test("a store that was being opened as earlier pages came hears of a whole one", async () => {
-  const { tell, items, heard } = await readers();
-  await tell({ news: [], whole: { items, since: LATER, at: LATER + 1 } });
-  expect(await heard()).toEqual(ALL);
+  const { read, heard } = await readers();
+  await read();
+  expect(await heard()).toEqual(OTHERS);
 });
 
 test("a store that failed as news came hears of the whole next page", async () => {
-  const { tell, fail, items, news, heard } = await readers();
-  await tell({ news: [], whole: { items: [], since: 0, at: LATER } });
+  const { read, hear, fail, items, news, heard } = await readers();
+  await read({ items: items.slice(1) });
   fail(true);
-  await expect(tell({ news })).rejects.toThrow("the server is gone");
+  await expect(hear(news)).rejects.toThrow("the server is gone");
   fail(false);
-  await tell({ news: [], whole: { items, since: LATER, at: LATER + 1 } });
-  expect(await heard()).toEqual(ALL);
+  await read();
+  expect(await heard()).toEqual(OTHERS);
 });
 
-test("a post that has left the page is told too, if it was new lately", async () => {
-  const { runtime, clock, items, post, page, heard } = await readers();
-  const { parts } = runtime;
-  const [reader] = runtime.members();
-  if (reader === undefined) throw new Error("nobody reads");
-  const [source] = sourcesOf(parts, reader);
-  if (source === undefined) throw new Error("it watches nothing");
+test("a page that another process did not deliver is found by the next own poll, also behind news that came", async () => {
+  const { read, hear, page, post, items, heard } = await readers();
+  await read({ items: items.slice(1) });
+  await post("third");
+  const later = await page();
+  await hear(later.slice(0, 1));
+  await read({ items: later });
+  expect(await heard()).toEqual([...OTHERS, ...HANDLES.map((handle) => `${handle} third`)].toSorted());
+});
+
+test("whoever lacks a page that could not be read stays behind until one is read back that far", async () => {
+  const { runtime, read, post, page, clock, heard } = await readers();
   for (const content of ["third", "fourth"]) await post(content);
   const all = await page();
-  for (const key of ["one", "two"]) parts.shared.looked(LIST, key as KeyId, all, clock.now());
-  const left = all.filter((item) => items.every((one) => idsOf([one])[0] !== idsOf([item])[0]));
-  const poll = { items: left, listed: left, askedAt: clock.now() };
-  await clock.run(tellOthers(parts, { ...reader, keyId: "three" as KeyId }, source, poll));
-  expect((await heard()).filter((one) => one.endsWith("second"))).toEqual(ALL);
+  await read({ items: all.slice(0, 1), isCutShort: true });
+  expect(await heard()).toEqual(["ben fourth", "cas fourth"]);
+  await clock.advance(1);
+  await read({ items: all });
+  expect((await heard()).filter((one) => one.startsWith("cas"))).toEqual(["cas fourth", "cas second", "cas third"]);
+  const [, , cas] = runtime.members();
+  expect(cas && runtime.parts.told.get(LIST)?.members.get(cas)?.isWhole).toBe(true);
+});
+
+test("a poll reads back to the one that lacks most, also where the poller itself lacks nothing", async () => {
+  const { runtime, clock, page, post, heard } = await readers();
+  const { parts } = runtime;
+  const seen = async () => idsOf(await page());
+  for (let i = 0; i < 45; i++) await post(`post ${i}`);
+  for (const key of ["one", "two"]) parts.shared.looked(LIST, key as KeyId, await page(), clock.now());
+  // Ann has read the newest page, and the others could not be told of it; they poll themselves in an hour.
+  parts.told.clear();
+  for (const handle of HANDLES.map(asHandle)) {
+    const [row] = await parts.store.sources(handle);
+    if (row === undefined) throw new Error(`${handle} has not polled`);
+    const state = readListState(row.cursor, clock.now());
+    const cursor = handle === "ann" ? { ...state.cursor, seen: await seen(), lookedAt: clock.now() } : state.cursor;
+    const dueAt = clock.now() + (handle === "ann" ? 0 : HOUR);
+    const written = { specialist: handle, source: row.name, cursor: storeListState({ ...state, cursor }), dueAt };
+    await clock.run(parts.store.putEvents({ events: [], cursors: [written] }, clock.now()));
+  }
+  parts.wake(runtime.member("ann") as never, "sources");
+  await clock.advance(1 * MINUTE);
+  const cas = (await heard()).filter((one) => one.startsWith("cas "));
+  expect(cas).toHaveLength(46);
 });
 
 test("a store that fails hinders no other of its process", async () => {
