@@ -4,7 +4,7 @@ import type { NetworkRecord } from "../../src/contract/records.ts";
 import { asHandle, type KeyId } from "../../src/core/ids.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { HOUR, MINUTE } from "../../src/core/units.ts";
+import { HOUR, SECOND } from "../../src/core/units.ts";
 import type { VirtualClock } from "../../src/core/virtual-clock.ts";
 import { readResult } from "../../src/gateway/read-result.ts";
 import { listOf } from "../../src/polling/list-readers.ts";
@@ -23,7 +23,7 @@ const HANDLES = ["ann", "ben", "cas"];
 async function readers(on: { readonly clock?: VirtualClock } = {}) {
   const heard: string[] = [];
   let fails = false;
-  const { runtime, clock, other } = await harness({
+  const { runtime, network, clock, other } = await harness({
     ...on,
     specialists: HANDLES.map((handle) => ({
       handle,
@@ -59,6 +59,7 @@ async function readers(on: { readonly clock?: VirtualClock } = {}) {
   };
   return {
     runtime,
+    network,
     clock,
     post,
     page,
@@ -129,27 +130,62 @@ test("whoever lacks a page that could not be read stays behind until one is read
   expect(cas && runtime.parts.told.get(LIST)?.members.get(cas)?.isWhole).toBe(true);
 });
 
-test("a poll reads back to the one that lacks most, also where the poller itself lacks nothing", async () => {
-  const { runtime, clock, page, post, heard } = await readers();
+test("a poll reads back to the one that lacks most, and whoever was told by it reads nothing back", async () => {
+  const { runtime, network, clock, page, post, heard } = await readers();
   const { parts } = runtime;
-  const seen = async () => idsOf(await page());
-  for (let i = 0; i < 45; i++) await post(`post ${i}`);
-  for (const key of ["one", "two"]) parts.shared.looked(LIST, key as KeyId, await page(), clock.now());
-  // Ann has read the newest page, and the others could not be told of it; they poll themselves in an hour.
-  parts.told.clear();
-  for (const handle of HANDLES.map(asHandle)) {
-    const [row] = await parts.store.sources(handle);
-    if (row === undefined) throw new Error(`${handle} has not polled`);
+  /** Plans a specialist's next poll, with a cursor of its own. */
+  const polls = async (handle: string, inMs: number, seen?: readonly string[]) => {
+    const specialist = asHandle(handle);
+    const [row] = await parts.store.sources(specialist);
+    const member = runtime.member(handle);
+    if (row === undefined || member === undefined) throw new Error(`${handle} has not polled`);
     const state = readListState(row.cursor, clock.now());
-    const cursor = handle === "ann" ? { ...state.cursor, seen: await seen(), lookedAt: clock.now() } : state.cursor;
-    const dueAt = clock.now() + (handle === "ann" ? 0 : HOUR);
-    const written = { specialist: handle, source: row.name, cursor: storeListState({ ...state, cursor }), dueAt };
-    await clock.run(parts.store.putEvents({ events: [], cursors: [written] }, clock.now()));
-  }
-  parts.wake(runtime.member("ann") as never, "sources");
-  await clock.advance(1 * MINUTE);
-  const cas = (await heard()).filter((one) => one.startsWith("cas "));
-  expect(cas).toHaveLength(46);
+    const cursor = storeListState({ ...state, cursor: { ...state.cursor, ...(seen === undefined ? {} : { seen }) } });
+    const cursors = [{ specialist, source: row.name, cursor, dueAt: clock.now() + inMs }];
+    await clock.run(parts.store.putEvents({ events: [], cursors }, clock.now()));
+    parts.wake(member, "sources");
+    await clock.advance(SECOND);
+  };
+  const pagesRead = () => network.truth.requests().filter(({ operation }) => operation === "posts.list").length;
+  for (const handle of HANDLES) await polls(handle, HOUR);
+  for (let i = 0; i < 45; i++) await post(`post ${i}`);
+  const newest = await page();
+  for (const key of ["one", "two"]) parts.shared.looked(LIST, key as KeyId, newest, clock.now());
+  // Ann has read the newest page, and the others could not be told of it.
+  parts.told.clear();
+  await polls("ann", 0, idsOf(newest));
+  expect((await heard()).filter((one) => one.startsWith("cas "))).toHaveLength(46);
+  const before = pagesRead();
+  await polls("ben", 0);
+  expect(pagesRead() - before).toBe(1);
+});
+
+test("an older page that comes late leaves those behind who joined since the newest", async () => {
+  const { runtime, clock, read, hear, page, post, items } = await readers();
+  await read();
+  const [askedAt, told, cas] = [clock.now(), runtime.parts.told.get(LIST), runtime.member("cas")];
+  if (told === undefined || cas === undefined) throw new Error("nobody was told");
+  told.members.delete(cas);
+  await clock.advance(1);
+  await post("third");
+  await hear((await page()).slice(0, 1));
+  await read({ items, at: askedAt });
+  expect(told.members.has(cas)).toBe(false);
+  await read({ items: await page() });
+  expect(told.members.get(cas)).toMatchObject({ isWhole: true });
+});
+
+test("a page that another store's specialist read, and that shares nothing with the one before, hides no gap", async () => {
+  const { runtime, clock, read, page, post, heard } = await readers();
+  await read();
+  for (const content of ["third", "fourth"]) await post(content);
+  const all = await page();
+  const [reader] = (await readers({ clock })).runtime.members();
+  if (reader === undefined) throw new Error("nobody reads");
+  const reading = { items: all.slice(0, 1), firstPage: 1, at: clock.now(), isEnd: false, isCutShort: false };
+  await clock.run(hearPage(runtime.parts, { list: LIST, reading: { ...reading, reader: { startedAt: 0, isWhole: true } } }, reader));
+  expect(await heard()).toContain("cas fourth");
+  expect(runtime.parts.told.get(LIST)?.seen).not.toContain(idsOf(all)[0]);
 });
 
 test("a store that fails hinders no other of its process", async () => {
