@@ -40,8 +40,8 @@ export interface Member {
   rules: OperationRules;
   /** The network's id of the account, once given or learnt. */
   accountId: string | undefined;
-  /** Time at which it joined this process. */
-  readonly enlistedAt: number;
+  /** Time at which it joined this process, or got its present definition. */
+  enlistedAt: number;
   /** Time of the next request for the account, while its id is unknown. */
   askAccountAt: number;
   keyId: KeyId | undefined;
@@ -80,8 +80,9 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
 }
 
 /** Replaces its definition: running work finishes on the old one. */
-export function redefine(member: Member, specialist: Specialist, rules: OperationRules, limits: TierLimits): void {
+export function redefine(member: Member, specialist: Specialist, rules: OperationRules, limits: TierLimits, now: number): void {
   member.specialist = specialist;
+  member.enlistedAt = now;
   member.rules = rules;
   member.limits = limits;
   member.floors = floorsOf(specialist.lanes);

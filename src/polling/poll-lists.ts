@@ -100,7 +100,7 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   const { items } = result.value;
   if (items === undefined)
     return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
-  const reach = servesAll(parts, source) ? await reachOf(parts, member, source) : NO_REACH;
+  const reach = servesAll(parts, source) ? await reachOf(parts, member, source, idsOf(items)) : NO_REACH;
   const pages = await readPages(parts, { member, source, before, reach }, result.value);
   const { reading, failedPage, isUnfinished, unreadPage } = pages;
   const isStored = reading.reported === undefined || (await parts.report(member, reading.reported));
@@ -138,13 +138,18 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   if (reading.gap !== undefined) announcer.emit("gap", { at: now, handle, source: source.name, ...reading.gap });
   parts.coverage.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
-  if (reader !== undefined) await tellOthers(parts, member, source, { items, news, reading: listReading(pages, source, askedAt) });
+  if (reader !== undefined)
+    await tellOthers(parts, member, source, { items, news, reading: listReading(pages, source, { at: askedAt, beganAt: began }) });
 }
 
-function listReading({ listed, firstPage, isEnd, isCutShort, reading }: PagesRead, source: Source, at: number): ListReading {
+function listReading(
+  { listed, firstPage, isEnd, isCutShort, reading }: PagesRead,
+  source: Source,
+  times: Pick<ListReading, "at" | "beganAt">,
+): ListReading {
   const { cursor, gap } = reading;
   const isWhole = gap === undefined && source.itemsLeave !== true;
-  return { items: listed, firstPage, at, isEnd, isCutShort, reader: { startedAt: cursor.startedAt, isWhole } };
+  return { items: listed, firstPage, ...times, isEnd, isCutShort, reader: { startedAt: cursor.startedAt, isWhole, isOwed: false } };
 }
 
 /** The result of a poll. */
@@ -183,7 +188,7 @@ interface PagesRead {
   readonly firstPage: number;
   /** The list has no further items. */
   readonly isEnd: boolean;
-  /** Further pages were wanted and could not be read. */
+  /** Pages that some lack were not read, and may be read by the next poll. */
   readonly isCutShort: boolean;
   readonly reading: Reading;
   /** A page that the specialist itself lacks could not be read. */
@@ -213,18 +218,20 @@ async function readPages(parts: PollingDependencies, { member, source, before, r
   const listed: NetworkRecord[] = [];
   let isUnfinished = false;
   let unreadPage = 0;
-  let apart = reach.targets;
-  const take = async (page: readonly NetworkRecord[], number: number): Promise<Reading> => {
-    const completed = await source.complete?.(page, cursor);
-    items.push(...(completed?.items ?? page));
+  let unreached = reach.targets;
+  const take = async (page: readonly NetworkRecord[], number: number, isOwed = true): Promise<Reading> => {
     listed.push(...page);
-    isUnfinished ||= completed?.isUnfinished === true;
-    if (completed?.leaves === true) unreadPage = number;
     const ids = idsOf(page);
-    apart = apart.filter((target) => !ids.some((id) => target.has(id)));
-    const reading = source.read(items, cursor);
-    const isTold = reach.told !== undefined && !apart.includes(reach.told);
-    return isTold ? { ...reading, gap: undefined } : reading;
+    unreached = unreached.filter((target) => !ids.some((id) => target.has(id)));
+    if (isOwed) {
+      const completed = await source.complete?.(page, cursor);
+      items.push(...(completed?.items ?? page));
+      isUnfinished ||= completed?.isUnfinished === true;
+      if (completed?.leaves === true) unreadPage = number;
+    }
+    const own = source.read(items, cursor);
+    const isTold = reach.told !== undefined && !unreached.includes(reach.told);
+    return isTold ? { ...own, gap: undefined } : own;
   };
   const read = (change: Partial<PagesRead> = {}): PagesRead => ({
     listed,
@@ -237,17 +244,19 @@ async function readPages(parts: PollingDependencies, { member, source, before, r
     unreadPage,
     ...change,
   });
-  const whole = (isEnd: boolean): PagesRead => read({ reading: { ...reading, gap: undefined }, isEnd });
+  // An empty page may be a failure of the network: for others it is no end.
+  const whole = (lastPage: readonly NetworkRecord[]): PagesRead =>
+    read({ reading: { ...reading, gap: undefined }, isEnd: lastPage.length > 0 });
   const firstItems = freshItems(first.items ?? [], seen);
   let reading = await take(firstItems, 0);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
   // A first list is complete unless it has a next page. So is any list too short to be cut off, because offers leave it.
   const isShort = (cursor.seen ?? []).length === 0 || firstItems.length < MAY_BE_CUT_OFF;
   const isWhole = (isShort || (source.itemsLeave === true && statesItsEnd(first, before))) && !isCut(first);
-  if (next === undefined && isWhole) return whole(firstItems.length < MAY_BE_CUT_OFF);
+  if (next === undefined && isWhole) return whole(firstItems.length < MAY_BE_CUT_OFF ? firstItems : []);
   const most = gapPages(member.limits);
   const isOwed = (page: number): boolean => reading.gap !== undefined || (before.unreadPage > 0 && page <= before.unreadPage);
-  for (let page = 0; (isOwed(page) || apart.length > 0) && next !== undefined && page < most; page++) {
+  for (let page = 0; (isOwed(page) || unreached.length > 0) && next !== undefined && page < most; page++) {
     const answer = await parts.gateway.read(
       member,
       { operation: source.operation, input: { ...source.input, cursor: next } },
@@ -260,12 +269,13 @@ async function readPages(parts: PollingDependencies, { member, source, before, r
     const more = result.value.items ?? [];
     const fresh = freshItems(more, seen);
     // A page that repeats itself has no next one.
-    if (fresh.length === 0 && more.length > 0) return isWhole ? whole(false) : read();
-    reading = await take(fresh, page + 1);
+    if (fresh.length === 0 && more.length > 0) return isWhole ? whole([]) : read();
+    reading = await take(fresh, page + 1, isOwed(page));
     next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
-    if (next === undefined && !isCut(result.value)) return whole(true); // the whole list was read: nothing can be missing
+    if (next === undefined && !isCut(result.value)) return whole(more); // the whole list was read: nothing can be missing
   }
-  return read();
+  const canOthersReadOn = unreached.length > 0 && next !== undefined && parts.members().some(({ limits }) => gapPages(limits) > most);
+  return read({ isCutShort: canOthersReadOn });
 }
 
 function gapPages({ perHour, perDay }: TierLimits): number {

@@ -1,7 +1,7 @@
 /**
  * News of a list that all keys see alike: one poll serves every specialist that watches it. A runtime remembers the items of which its
  * specialists were told. One that may lack some (it joined since, its events could not be stored, a page between was missed) is told of
- * the whole next page by its own cursor, and the poll of that page reads back to the one that lacks most.
+ * the whole next page by its own cursor, and polls read back to the one that lacks most.
  */
 import type { NewEvent } from "../contract/event.ts";
 import type { NetworkRecord } from "../contract/records.ts";
@@ -10,13 +10,14 @@ import { withSeen } from "./list-cursor.ts";
 import { listOf } from "./list-readers.ts";
 import { readListState, type ListCursor } from "./list-state.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
+import { agreement } from "./poll-sharing.ts";
 import { idsOf } from "./shared-lists.ts";
 import type { ListReading, PageOfAll, ToldList, ToldMember } from "./told-list.ts";
-import { sourcesOf, type Source } from "./watched-lists.ts";
+import { sourceOfList, type Source } from "./watched-lists.ts";
 
-/** Specialists that are told of a whole page in one turn of the event loop, and whose events are stored together. */
-const TOLD_AT_ONCE = 50;
-/** Events of news that are stored together. */
+/** Specialists whose cursors are read in one turn of the event loop. */
+const READ_AT_ONCE = 50;
+/** Events that are stored together, in one turn of the event loop. */
 const MAX_EVENTS = 5_000;
 
 /** Items to which a poll reads back. */
@@ -29,20 +30,22 @@ export interface Reach {
 
 export const NO_REACH: Reach = { targets: [], told: undefined };
 
-/** True for a list of which one poll tells all that anybody lacks. */
+/** True for a list of which one poll tells what others lack. */
 export function servesAll(parts: PollingDependencies, source: Source): boolean {
   return source.isOwn !== true && source.itemsLeave !== true && parts.shared.isForAll(listOf(source));
 }
 
-/** Finds the items to which a specialist's poll of a list reads back for all of its runtime. */
-export async function reachOf(parts: PollingDependencies, member: Member, source: Source): Promise<Reach> {
+/** Finds the items to which a specialist's poll of a list reads back for all of its runtime. `page` has the ids of its first page. */
+export async function reachOf(parts: PollingDependencies, member: Member, source: Source, page: readonly string[]): Promise<Reach> {
   const list = listOf(source);
   const told = parts.told.get(list);
   const seen = told === undefined || told.seen.length === 0 ? undefined : new Set(told.seen);
-  const oldest = await oldestCursor(parts, list, (one) => one !== member && told?.members.has(one) !== true);
+  const oldest = await oldestCursor(parts, list, (one) => one !== member && told?.members.get(one)?.isOwed !== false);
+  // A key that gets another list than the rest has items of which nobody tells it.
+  const isAlike = told !== undefined && agreement(page, told.seen) !== "different";
   return {
     targets: [seen, oldest].filter((one) => one !== undefined),
-    told: told?.members.get(member)?.isWhole === true ? seen : undefined,
+    told: isAlike && told.members.get(member)?.isWhole === true ? seen : undefined,
   };
 }
 
@@ -55,10 +58,11 @@ async function oldestCursor(
   let oldest: ListCursor | undefined;
   let looked = 0;
   for (const member of parts.members()) {
-    if (member.retired || !lacks(member) || parts.store.awaitsPast(member.specialist.handle)) continue;
-    if (++looked % TOLD_AT_ONCE === 0) await nextTurn(parts);
-    const source = watched(parts, member, list);
-    const cursor = source && (await cursorOf(parts, member, source));
+    if (member.retired || !lacks(member) || awaitsPast(parts, member)) continue;
+    const source = sourceOfList(parts, member, list);
+    if (source === undefined) continue;
+    if (++looked % READ_AT_ONCE === 0) await nextTurn(parts);
+    const cursor = await cursorOf(parts, member, source);
     if (cursor?.seen !== undefined && (oldest === undefined || timeOf(cursor) < timeOf(oldest))) oldest = cursor;
   }
   return oldest?.seen && new Set(oldest.seen);
@@ -104,25 +108,21 @@ export async function hearPage(
   const isLinked = before === undefined || reading.isEnd || before.seen.length === 0 || overlaps(ids, before.seen);
   // Nothing further is read back for this runtime: each is told by its own cursor.
   const told = before === undefined || (!isLinked && isOurs) ? renewed(parts, list) : before;
-  const isNewest = reading.at >= told.at;
-  told.at = Math.max(told.at, reading.at);
-  const [those, lacking]: [Member[], Member[]] = [[], []];
-  for (const member of parts.members()) if (member !== reader && !member.retired) (told.members.has(member) ? those : lacking).push(member);
-  await tellNew(parts, { list, told, items: unseenOf(reading, told.seen) }, those);
-  const joining = await tellWhole(parts, { list, reading, ids: new Set(ids), isOurs }, lacking);
+  const others = parts.members().filter((member) => member !== reader && !member.retired);
+  const isNewest = reading.beganAt >= told.at;
+  told.at = Math.max(told.at, reading.beganAt);
+  if (told === before) await tellNew(parts, { list, told, items: unseenOf(reading, told.seen) }, others);
   if (isLinked || told !== before) told.seen = withSeen(told.seen, ids);
-  if (!isNewest) return;
-  for (const [member, one] of joining) told.members.set(member, one);
-  if (isOurs) told.members.set(reader, reading.reader);
+  if (isOurs && isNewest) told.members.set(reader, reading.reader);
+  else told.members.delete(reader); // it may lack what a newer page brought before its own first poll
+  if (!told.isTelling && reading.beganAt >= told.passedOverAt)
+    await tellWhole(parts, { list, told, reading, ids: new Set(ids), isOurs }, others);
 }
 
 /** Stores the news of a page that another process has read. Those who lack pages still do. Rejects as {@link hearPage} does. */
-export async function hearNews(
-  parts: PollingDependencies,
-  { list, ids, news, at }: Pick<PageOfAll, "list" | "ids" | "news"> & { readonly at: number },
-): Promise<void> {
+export async function hearNews(parts: PollingDependencies, { list, ids, news }: Pick<PageOfAll, "list" | "ids" | "news">): Promise<void> {
   const told = parts.told.get(list);
-  if (told !== undefined) told.at = Math.max(told.at, at);
+  if (told !== undefined) told.at = parts.clock.monotonic();
   const seen = new Set(told?.seen);
   const all = parts.members().filter(({ retired }) => !retired);
   await tellNew(parts, { list, told, items: news.filter((item) => !idsOf([item]).some((id) => seen.has(id))) }, all);
@@ -131,7 +131,7 @@ export async function hearNews(
 }
 
 function renewed(parts: PollingDependencies, list: string): ToldList {
-  const told = { seen: [], at: -Infinity, members: new WeakMap<Member, ToldMember>() };
+  const told = { seen: [], at: -Infinity, passedOverAt: -Infinity, isTelling: false, members: new WeakMap<Member, ToldMember>() };
   parts.told.set(list, told);
   return told;
 }
@@ -142,18 +142,25 @@ interface News {
   readonly items: readonly NetworkRecord[];
 }
 
-/** Gives news to all who watch the list. Those who lack pages get what came since they joined. */
+/**
+ * Gives news to all who watch the list. Specialists that lack pages get what came since they joined. One whose past is still being read gets
+ * nothing, because everybody would wait for it.
+ */
 async function tellNew(parts: PollingDependencies, { list, told, items }: News, members: readonly Member[]): Promise<void> {
   if (items.length === 0) return;
+  const ahead = parts.networkNow() - parts.clock.now();
   const atOnce = Math.max(1, Math.floor(MAX_EVENTS / items.length));
   for (let done = 0; done < members.length; done += atOnce) {
     if (done > 0) await nextTurn(parts);
     const some = members.slice(done, done + atOnce);
     const events = some.flatMap((member) => {
-      const source = watched(parts, member, list);
+      const source = sourceOfList(parts, member, list);
       const known = told?.members.get(member);
-      if (source === undefined && known?.isWhole === true) told?.members.set(member, { ...known, isWhole: false });
-      return source?.read(items, { seen: [], startedAt: known?.startedAt ?? member.enlistedAt }).events ?? [];
+      const isPassedOver = awaitsPast(parts, member);
+      if (told !== undefined && isPassedOver) told.passedOverAt = parts.clock.monotonic();
+      if (source === undefined || isPassedOver) told?.members.delete(member);
+      if (isPassedOver) return [];
+      return source?.read(items, { seen: [], startedAt: known?.startedAt ?? member.enlistedAt + ahead }).events ?? [];
     });
     await store(parts, some, events);
   }
@@ -161,49 +168,58 @@ async function tellNew(parts: PollingDependencies, { list, told, items }: News, 
 
 interface WholePage {
   readonly list: string;
+  readonly told: ToldList;
   readonly reading: ListReading;
   readonly ids: ReadonlySet<string>;
-  /** One of this runtime has read it, so that it goes back as far as can be read for those who were here. */
+  /** One of this runtime has read it, so that it was read back for those who were here. */
   readonly isOurs: boolean;
 }
 
-/** Gives a whole page to those who lack some, each by its own cursor. Returns those who lack nothing now that could be read. */
-async function tellWhole(parts: PollingDependencies, page: WholePage, lacking: readonly Member[]): Promise<[Member, ToldMember][]> {
-  const awaitsPast = ({ specialist }: Member): boolean => parts.store.awaitsPast(specialist.handle);
-  const late = lacking.toSorted((a, b) => Number(awaitsPast(a)) - Number(awaitsPast(b))); // their events are stored once it is here
-  const joining: [Member, ToldMember][] = [];
-  for (let done = 0; done < late.length; done += TOLD_AT_ONCE) {
-    if (done > 0) await nextTurn(parts);
-    const some = late.slice(done, done + TOLD_AT_ONCE);
-    const told = await Promise.all(some.map((member) => toldWhole(parts, page, member, awaitsPast(member))));
-    await store(
-      parts,
-      some,
-      told.flatMap(({ events }) => events),
-    );
-    joining.push(...told.flatMap(({ member, joins }): [Member, ToldMember][] => (joins === undefined ? [] : [[member, joins]])));
+/** Gives a whole page to those who lack some, each by its own cursor. They are told of news from then on. */
+async function tellWhole(parts: PollingDependencies, page: WholePage, members: readonly Member[]): Promise<void> {
+  const { list, told, reading } = page;
+  const isDeep = reading.isEnd || reading.items.length > reading.firstPage;
+  const lacking = members.filter((member) => {
+    const known = told.members.get(member);
+    if (known !== undefined && !(known.isOwed && isDeep)) return false;
+    // News that came before it joined may be newer than this page.
+    return member.enlistedAt < reading.at && !awaitsPast(parts, member) && sourceOfList(parts, member, list) !== undefined;
+  });
+  const atOnce = Math.max(1, Math.min(READ_AT_ONCE, Math.floor(MAX_EVENTS / Math.max(1, reading.items.length))));
+  told.isTelling = true;
+  try {
+    for (let done = 0; done < lacking.length; done += atOnce) {
+      if (done > 0) await nextTurn(parts);
+      const some = lacking.slice(done, done + atOnce);
+      const given = await Promise.all(some.map((member) => wholeFor(parts, page, member)));
+      await store(
+        parts,
+        some,
+        given.flatMap(({ events }) => events),
+      );
+      for (const { member, standing } of given) told.members.set(member, standing);
+    }
+  } finally {
+    told.isTelling = false;
   }
-  return joining;
 }
 
-/** The events of a whole page for one specialist, and its standing once they are stored: undefined if it still lacks pages. */
-async function toldWhole(
+/** The events of a whole page for one specialist, and its standing once they are stored. */
+async function wholeFor(
   parts: PollingDependencies,
   { list, reading, ids, isOurs }: WholePage,
   member: Member,
-  awaitedPast: boolean,
-): Promise<{ readonly member: Member; readonly events: readonly NewEvent[]; readonly joins: ToldMember | undefined }> {
-  const fromNow = { startedAt: member.enlistedAt, isWhole: false };
-  const source = watched(parts, member, list);
-  if (source === undefined) return { member, events: [], joins: fromNow };
-  const cursor = await cursorOf(parts, member, source);
-  // Before its first poll it is told of what came since it joined.
-  if (cursor?.seen === undefined)
-    return { member, events: source.read(unseenOf(reading, []), { seen: [], startedAt: member.enlistedAt }).events, joins: fromNow };
-  const isWhole = source.itemsLeave !== true && (reading.isEnd || cursor.seen.some((id) => ids.has(id)));
-  const isReadBack = isOurs && !reading.isCutShort && !awaitedPast && member.enlistedAt < reading.at;
-  const joins = isWhole || isReadBack || source.itemsLeave === true ? { startedAt: cursor.startedAt, isWhole } : undefined;
-  return { member, events: source.read(unseenOf(reading, cursor.seen), cursor).events, joins };
+): Promise<{ readonly member: Member; readonly events: readonly NewEvent[]; readonly standing: ToldMember }> {
+  const source = sourceOfList(parts, member, list);
+  const cursor = source && (await cursorOf(parts, member, source));
+  // Its first poll decides where it begins.
+  if (source === undefined || cursor?.seen === undefined)
+    return { member, events: [], standing: { startedAt: parts.networkNow(), isWhole: false, isOwed: false } };
+  const isReached = reading.isEnd || cursor.seen.some((id) => ids.has(id));
+  const isWhole = isReached && source.itemsLeave !== true;
+  const isOwed = !isReached && source.itemsLeave !== true && (!isOurs || reading.isCutShort);
+  const { events } = source.read(unseenOf(reading, cursor.seen), cursor);
+  return { member, events, standing: { startedAt: cursor.startedAt, isWhole, isOwed } };
 }
 
 async function store(parts: PollingDependencies, members: readonly Member[], events: readonly NewEvent[]): Promise<void> {
@@ -213,7 +229,9 @@ async function store(parts: PollingDependencies, members: readonly Member[], eve
   for (const member of members) if (woken.has(member.specialist.handle)) parts.wake(member, "events");
 }
 
-/** Items that are not among these. One without a date may be older than the last that is: it counts on the first page alone. */
+const awaitsPast = ({ store }: PollingDependencies, { specialist }: Member): boolean => store.awaitsPast(specialist.handle);
+
+/** Items that are not among these. An undated one below the last that is may be old, so it counts on the first page only. */
 function unseenOf({ items, firstPage }: ListReading, seen: readonly string[]): readonly NetworkRecord[] {
   const known = new Set(seen);
   const isKnown = (item: NetworkRecord): boolean => idsOf([item]).some((id) => known.has(id));
@@ -229,10 +247,6 @@ function overlaps(ids: readonly string[], seen: readonly string[]): boolean {
 async function cursorOf({ store, networkNow }: PollingDependencies, member: Member, source: Source): Promise<ListCursor | undefined> {
   const row = (await store.sources(member.specialist.handle)).find(({ name }) => name === source.name);
   return row && readListState(row.cursor, networkNow()).cursor;
-}
-
-function watched(parts: PollingDependencies, member: Member, list: string): Source | undefined {
-  return sourcesOf(parts, member).find((one) => listOf(one) === list);
 }
 
 function nextTurn({ clock }: PollingDependencies): Promise<void> {

@@ -22,9 +22,11 @@ export interface ListReading {
   readonly firstPage: number;
   /** Time of the request. */
   readonly at: number;
+  /** The same by the process's own clock. */
+  readonly beganAt: number;
   /** The list has no further items. */
   readonly isEnd: boolean;
-  /** Further pages were wanted and could not be read now. */
+  /** Pages that some lack were not read, and may be read by the next poll. */
   readonly isCutShort: boolean;
   /** The one that has read it, which has stored its own part. */
   readonly reader: ToldMember;
@@ -32,17 +34,23 @@ export interface ListReading {
 
 /** A list, as the specialists of one runtime were told of it. */
 export interface ToldList {
-  /** Ids of which all of `members` were told, newest first. */
+  /** Ids of items of which `members` were told, or that are older than those: newest first. */
   seen: readonly string[];
-  /** Time of the newest page of which any were told: an older page may lack what came since. */
+  /** Time of the newest page of which any were told, by the process's own clock. */
   at: number;
+  /** Time of the newest page that was not given to a specialist whose past was still being read. */
+  passedOverAt: number;
+  /** A whole page is being given to those who lack some. */
+  isTelling: boolean;
   readonly members: WeakMap<Member, ToldMember>;
 }
 
-/** A specialist that was told of all that came since its own last poll. */
+/** A specialist that is told of the news of a list. */
 export interface ToldMember {
   /** Start of its watch. */
   readonly startedAt: number;
-  /** False if items may be missing before those of which it was told: its own poll reads back to its own cursor. */
+  /** Nothing is missing between its own last poll and the newest item of which it was told. Otherwise its next poll reads back. */
   readonly isWhole: boolean;
+  /** Others read back for it before that. */
+  readonly isOwed: boolean;
 }

@@ -1,13 +1,13 @@
 /** Lists that a specialist watches, and the events that it has for their items. */
 import type { JsonObject } from "../core/json.ts";
 import type { Member } from "../gateway/member.ts";
-import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching } from "../specialist/specialist.ts";
+import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { completeJobs, type CompletedPage } from "./complete-jobs.ts";
 import { readFeed, type Reading } from "./feed-events.ts";
 import { readJobs } from "./job-events.ts";
 import { moveOn } from "./list-cursor.ts";
-import { feedReader, jobsReader, OFFERS } from "./list-readers.ts";
+import { feedReader, jobsReader, listOf, OFFERS } from "./list-readers.ts";
 import type { ListCursor } from "./list-state.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 
@@ -40,6 +40,16 @@ export function sourcesOf(parts: PollingDependencies, member: Member): readonly 
   for (const community of watch.communities) sources.push(feedSource(parts, member, `feed:${community}`, { community }, inCommunity));
   if (watch.jobs !== undefined) sources.push(jobsSource(parts, member, watch.jobs));
   return sources;
+}
+
+/** Names of the lists by definition: telling a page asks it of every specialist. */
+const lists = new WeakMap<Specialist, ReadonlySet<string>>();
+
+/** Finds the source of a specialist that reads a list. Undefined if it watches others only. */
+export function sourceOfList(parts: PollingDependencies, member: Member, list: string): Source | undefined {
+  const names = lists.get(member.specialist) ?? new Set(sourcesOf(parts, member).map(listOf));
+  lists.set(member.specialist, names);
+  return names.has(list) ? sourcesOf(parts, member).find((one) => listOf(one) === list) : undefined;
 }
 
 /** Events of the specialist itself, from now on. */

@@ -49,29 +49,28 @@ export function createFleetNews({ fleet, shared, log, now }: FleetNewsOptions): 
     try {
       await work();
     } catch (error) {
-      log.warn("news of a public list did not reach all: they hear of the whole next page", { message: messageOf(error) });
+      log.warn("news of a public list did not reach all: the next page of the list brings it again", { message: messageOf(error) });
     }
   };
+  const tellProcesses = async ({ list, ids, news }: PageOfAll): Promise<void> => {
+    const receivers = fleet.others().filter(({ shards }) => shards.length > 0);
+    const { membership } = fleet;
+    const isDue = (toldAt.get(list) ?? -Infinity) <= now() - COMPARED_EVERY_MS;
+    if (membership === undefined || receivers.length === 0 || (news.length === 0 && !isDue)) return;
+    if (toldAt.size >= MAX_LISTS) toldAt.clear();
+    toldAt.set(list, now());
+    const page = { by: `process ${membership.number}`, list, ids: ids.slice(0, MAX_IDS), news: shortened(news) };
+    await membership.tell(receivers, JSON.stringify({ do: LISTED, with: page }));
+  };
   return {
-    spread: (read, by) =>
-      guarded(async () => {
-        const { list, ids, news } = read;
-        await tellAll((parts) => hearPage(parts, read, by));
-        const receivers = fleet.others().filter(({ shards }) => shards.length > 0);
-        const { membership } = fleet;
-        const isDue = (toldAt.get(list) ?? -Infinity) <= now() - COMPARED_EVERY_MS;
-        if (membership === undefined || receivers.length === 0 || (news.length === 0 && !isDue)) return;
-        if (toldAt.size >= MAX_LISTS) toldAt.clear();
-        toldAt.set(list, now());
-        const page = { by: `process ${membership.number}`, list, ids: ids.slice(0, MAX_IDS), news: shortened(news) };
-        await membership.tell(receivers, JSON.stringify({ do: LISTED, with: page }));
-      }),
+    spread: (page, by) =>
+      guarded(async () => void (await Promise.all([tellProcesses(page), tellAll((parts) => hearPage(parts, page, by))]))),
     hear: (page) =>
       guarded(async () => {
         const { by, list, ids, news } = isObject(page) ? page : {};
         if (typeof by !== "string" || typeof list !== "string" || !isTexts(ids)) throw new Error("the page cannot be read");
-        const heard = { list, ids, news: readListed(news), at: now() };
-        shared.heard(list, { by, ids }, heard.at);
+        const heard = { list, ids, news: readListed(news) };
+        shared.heard(list, { by, ids }, now());
         await tellAll((parts) => hearNews(parts, heard));
       }),
   };

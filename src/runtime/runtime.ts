@@ -212,7 +212,9 @@ class Engine implements Runtime {
     this.#check(specialist);
     const known = this.#work.get(specialist.handle);
     if (known !== undefined) {
-      redefine(known.member, specialist, this.#rules(specialist), limitsOf(specialist.tier, this.#options.profile));
+      const { clock, profile } = this.#options;
+      redefine(known.member, specialist, this.#rules(specialist), limitsOf(specialist.tier, profile), clock.now());
+      for (const { members } of this.parts.told.values()) members.delete(known.member);
       known.unchecked = ALL_WORK; // what is new in the definition has no rows yet
       await this.#options.store.retryFailed(specialist.handle, "waiting", this.#options.clock.now());
     }

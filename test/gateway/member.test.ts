@@ -16,6 +16,13 @@ test("a lane that is held again says since when it is held, and by which rule no
 test("a new definition keeps what is known of the account, and has its key registered again", () => {
   const [before, after] = [memberOf({ tier: "free" }), memberOf({ tier: "pro", lanes: { poll: 50 } })];
   Object.assign(before, { accountId: "agt_1", keyId: "k", retired: true });
-  redefine(before, after.specialist, after.rules, after.limits);
-  expect(before).toMatchObject({ accountId: "agt_1", keyId: undefined, retired: false, limits: after.limits, floors: after.floors });
+  redefine(before, after.specialist, after.rules, after.limits, 5);
+  expect(before).toMatchObject({
+    enlistedAt: 5,
+    accountId: "agt_1",
+    keyId: undefined,
+    retired: false,
+    limits: after.limits,
+    floors: after.floors,
+  });
 });

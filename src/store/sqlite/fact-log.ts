@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { NewEvent } from "../../contract/event.ts";
 import type { EventFields, AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "../../live/facts.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Present } from "../../live/present.ts";
 import { readNote } from "../failure.ts";
 import type { Commits } from "./commits.ts";
@@ -43,6 +44,15 @@ export interface LogParts {
 /** Records the facts that are added. */
 type FactRecorder = Pick<ChangeRecorder, "inserting">;
 
+/** Items of lists as JSON: one that thousands of specialists are told of is written once. */
+const texts = new WeakMap<JsonObject, string>();
+
+function textOfItem(item: JsonObject): string {
+  const text = texts.get(item) ?? JSON.stringify(item);
+  texts.set(item, text);
+  return text;
+}
+
 export function createLog(db: DatabaseSync, { present, commits, numbers, observe, recorder }: LogParts): FactLog {
   const insert = createInserts(db, recorder);
   const take = <One extends Fact>(fact: One): One => {
@@ -63,7 +73,7 @@ export function createLog(db: DatabaseSync, { present, commits, numbers, observe
     addEvent(event, at, begun, delivery) {
       const { specialist, id, kind, thread, payload, via, hops } = event;
       const seq = numbers.fact(present.last);
-      const text = JSON.stringify(payload);
+      const text = via === "poll" && isObject(payload) ? textOfItem(payload) : JSON.stringify(payload);
       return commits.add(addNew, { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery });
     },
   };
