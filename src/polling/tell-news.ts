@@ -40,7 +40,9 @@ export async function reachOf(parts: PollingDependencies, member: Member, source
   const list = listOf(source);
   const told = parts.told.get(list);
   const seen = told === undefined || told.seen.length === 0 ? undefined : new Set(told.seen);
-  const oldest = await oldestCursor(parts, list, (one) => one !== member && told?.members.get(one)?.isOwed !== false);
+  const lacks = (one: Member): boolean => one !== member && told?.members.get(one)?.isOwed !== false;
+  // While they are given a page nothing is read back for them again.
+  const oldest = told?.isTelling === true ? undefined : await oldestCursor(parts, list, lacks);
   // A key that gets another list than the rest has items of which nobody tells it.
   const isAlike = told !== undefined && agreement(page, told.seen) !== "different";
   return {

@@ -226,6 +226,20 @@ test("a key whose page differs from that of the others reads back for itself", a
   expect((await reachOf(runtime.parts, cas, source, [newest, "post_of_cas_alone", ...older])).told).toBeUndefined();
 });
 
+test("nothing is read back for those who are being given a page", async () => {
+  const { runtime, read, clock } = await readers();
+  await read();
+  const [ann, told] = [runtime.member("ann"), runtime.parts.told.get(LIST)];
+  const source = ann && sourceOfList(runtime.parts, ann, LIST);
+  const cas = runtime.member("cas");
+  if (ann === undefined || cas === undefined || source === undefined || told === undefined) throw new Error("nobody was told");
+  told.members.delete(cas);
+  const targets = async () => (await clock.run(reachOf(runtime.parts, ann, source, told.seen))).targets.length;
+  expect(await targets()).toBe(2);
+  told.isTelling = true;
+  expect(await targets()).toBe(1);
+});
+
 test("a page that another store's specialist read, and that shares nothing with the one before, hides no gap", async () => {
   const { runtime, clock, read, page, post, heard } = await readers();
   await read();
