@@ -237,7 +237,7 @@ async function readPages(parts: PollingDependencies, { member, source, before, r
     listed,
     firstPage: firstItems.length,
     isEnd: false,
-    isCutShort: false,
+    isCutShort: reach.isPartial,
     reading,
     failedPage: false,
     isUnfinished,
@@ -275,7 +275,7 @@ async function readPages(parts: PollingDependencies, { member, source, before, r
     if (next === undefined && !isCut(result.value)) return whole(more); // the whole list was read: nothing can be missing
   }
   const canOthersReadOn = unreached.length > 0 && next !== undefined && parts.members().some(({ limits }) => gapPages(limits) > most);
-  return read({ isCutShort: canOthersReadOn });
+  return read(canOthersReadOn ? { isCutShort: true } : {});
 }
 
 function gapPages({ perHour, perDay }: TierLimits): number {

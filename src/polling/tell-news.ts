@@ -17,8 +17,8 @@ import { sourceOfList, type Source } from "./watched-lists.ts";
 
 /** Specialists whose cursors are read in one turn of the event loop. */
 const READ_AT_ONCE = 50;
-/** Events that are stored together, in one turn of the event loop. */
-const MAX_EVENTS = 5_000;
+/** Events that are stored together, in one turn of the event loop: a takeover waits for some turns. */
+const MAX_EVENTS = 1_000;
 
 /** Items to which a poll reads back. */
 export interface Reach {
@@ -26,9 +26,11 @@ export interface Reach {
   readonly targets: readonly ReadonlySet<string>[];
   /** Ids of which the specialist was told, with nothing missing before them. */
   readonly told: ReadonlySet<string> | undefined;
+  /** Some lack pages that are not among the targets. */
+  readonly isPartial: boolean;
 }
 
-export const NO_REACH: Reach = { targets: [], told: undefined };
+export const NO_REACH: Reach = { targets: [], told: undefined, isPartial: false };
 
 /** True for a list of which one poll tells what others lack. */
 export function servesAll(parts: PollingDependencies, source: Source): boolean {
@@ -42,12 +44,14 @@ export async function reachOf(parts: PollingDependencies, member: Member, source
   const seen = told === undefined || told.seen.length === 0 ? undefined : new Set(told.seen);
   const lacks = (one: Member): boolean => one !== member && told?.members.get(one)?.isOwed !== false;
   // While they are given a page nothing is read back for them again.
-  const oldest = told?.isTelling === true ? undefined : await oldestCursor(parts, list, lacks);
+  const isPartial = told?.isTelling === true;
+  const oldest = isPartial ? undefined : await oldestCursor(parts, list, lacks);
   // A key that gets another list than the rest has items of which nobody tells it.
   const isAlike = told !== undefined && agreement(page, told.seen) !== "different";
   return {
     targets: [seen, oldest].filter((one) => one !== undefined),
     told: isAlike && told.members.get(member)?.isWhole === true ? seen : undefined,
+    isPartial,
   };
 }
 

@@ -170,8 +170,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "a torn page moves the cursor",
     POLLING,
-    'return read({ failedPage: result.kind !== "wait",',
-    "return read({ reading: { ...reading, gap: undefined }, failedPage: false,",
+    "return read({ failedPage, isCutShort: true,",
+    "return read({ reading: { ...reading, gap: undefined }, failedPage: false, isCutShort: true,",
   ),
   bug(
     "5xx is taken for a refusal",
