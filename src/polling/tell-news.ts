@@ -6,6 +6,7 @@
 import type { NewEvent } from "../contract/event.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Member } from "../gateway/member.ts";
+import { keepTold } from "./keep-told.ts";
 import { withSeen } from "./list-cursor.ts";
 import { listOf } from "./list-readers.ts";
 import { readListState, type ListCursor } from "./list-state.ts";
@@ -123,6 +124,7 @@ export async function hearPage(
   else told.members.delete(reader); // it may lack what a newer page brought before its own first poll
   if (!told.isTelling && reading.beganAt >= told.passedOverAt)
     await tellWhole(parts, { list, told, reading, ids: new Set(ids), isOurs }, others);
+  await keepTold(parts, list, told, { members: others, firstPage: reading.firstPage });
 }
 
 /** Stores the news of a page that another process has read. Those who lack pages still do. Rejects as {@link hearPage} does. */
@@ -137,7 +139,14 @@ export async function hearNews(parts: PollingDependencies, { list, ids, news }: 
 }
 
 function renewed(parts: PollingDependencies, list: string): ToldList {
-  const told = { seen: [], at: -Infinity, passedOverAt: -Infinity, isTelling: false, members: new WeakMap<Member, ToldMember>() };
+  const told = {
+    seen: [],
+    at: -Infinity,
+    passedOverAt: -Infinity,
+    isTelling: false,
+    unkept: 0,
+    members: new WeakMap<Member, ToldMember>(),
+  };
   parts.told.set(list, told);
   return told;
 }
@@ -170,6 +179,7 @@ async function tellNew(parts: PollingDependencies, { list, told, items }: News, 
     });
     await store(parts, some, events);
   }
+  if (told !== undefined) told.unkept += items.length;
 }
 
 interface WholePage {
@@ -192,6 +202,7 @@ async function tellWhole(parts: PollingDependencies, page: WholePage, members: r
     return member.enlistedAt < reading.at && !awaitsPast(parts, member) && sourceOfList(parts, member, list) !== undefined;
   });
   const atOnce = Math.max(1, Math.min(READ_AT_ONCE, Math.floor(MAX_EVENTS / Math.max(1, reading.items.length))));
+  let most = 0;
   told.isTelling = true;
   try {
     for (let done = 0; done < lacking.length; done += atOnce) {
@@ -204,9 +215,11 @@ async function tellWhole(parts: PollingDependencies, page: WholePage, members: r
         given.flatMap(({ events }) => events),
       );
       for (const { member, standing } of given) told.members.set(member, standing);
+      most = Math.max(most, ...given.map(({ items }) => items));
     }
   } finally {
     told.isTelling = false;
+    told.unkept += most;
   }
 }
 
@@ -215,17 +228,18 @@ async function wholeFor(
   parts: PollingDependencies,
   { list, reading, ids, isOurs }: WholePage,
   member: Member,
-): Promise<{ readonly member: Member; readonly events: readonly NewEvent[]; readonly standing: ToldMember }> {
+): Promise<{ readonly member: Member; readonly items: number; readonly events: readonly NewEvent[]; readonly standing: ToldMember }> {
   const source = sourceOfList(parts, member, list);
   const cursor = source && (await cursorOf(parts, member, source));
   // Its first poll decides where it begins.
   if (source === undefined || cursor?.seen === undefined)
-    return { member, events: [], standing: { startedAt: parts.networkNow(), isWhole: false, isOwed: false } };
+    return { member, items: 0, events: [], standing: { startedAt: parts.networkNow(), isWhole: false, isOwed: false } };
   const isReached = reading.isEnd || cursor.seen.some((id) => ids.has(id));
   const isWhole = isReached && source.itemsLeave !== true;
   const isOwed = !isReached && source.itemsLeave !== true && (!isOurs || reading.isCutShort);
-  const { events } = source.read(unseenOf(reading, cursor.seen), cursor);
-  return { member, events, standing: { startedAt: cursor.startedAt, isWhole, isOwed } };
+  const items = unseenOf(reading, cursor.seen);
+  const { events } = source.read(items, cursor);
+  return { member, items: items.length, events, standing: { startedAt: cursor.startedAt, isWhole, isOwed } };
 }
 
 async function store(parts: PollingDependencies, members: readonly Member[], events: readonly NewEvent[]): Promise<void> {

@@ -42,6 +42,8 @@ export interface ToldList {
   passedOverAt: number;
   /** A whole page is being given to those who lack some. */
   isTelling: boolean;
+  /** Number of items of which any were told since stored cursors last moved. */
+  unkept: number;
   readonly members: WeakMap<Member, ToldMember>;
 }
 

@@ -15,6 +15,8 @@ export interface SourceRow {
   readonly dueAt: number | null;
 }
 
+export type ChangeCursor = (cursor: JsonObject, specialist: Handle) => JsonObject | undefined;
+
 /** Member of a watched job's data with the time of its last check; a nudge removes it. */
 export const LOOKED_AT = "lookedAt";
 
@@ -56,6 +58,11 @@ export interface FirstDue {
 
 export interface SourceStore {
   sources(specialist: Handle): Promise<readonly SourceRow[]>;
+  /**
+   * Replaces the cursors of the sources of that name by results of `change`, which stand at the same due time, all in one transaction.
+   * Undefined leaves a cursor as it is. Sources without a row are passed over.
+   */
+  changeCursors(name: string, specialists: readonly Handle[], change: ChangeCursor, now: number): Promise<void>;
   /** Applications first: obligations never wait for other watches. */
   dueWatches(specialist: Handle, now: number, limit: number): Promise<readonly WatchRow[]>;
   /** Postpones the due watches of the same kind and state to `until`: one refusal applies to all that need the same room. */

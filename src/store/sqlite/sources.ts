@@ -78,6 +78,8 @@ export type SourceRows = Omit<SourceStore, "nextDue" | "dueWork" | "firstDues">;
 
 export function createSourceRows(db: DatabaseSync, commits: Commits, values: CursorValues): SourceRows {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
+  const cursorOf = db.prepare("SELECT cursor FROM source WHERE specialist = ? AND name = ?");
+  const moveCursor = db.prepare("UPDATE source SET cursor = ?1, updated_at = ?2 WHERE specialist = ?3 AND name = ?4");
   const columns = "kind, object, state, data, due_at";
   const dueWatches = db.prepare(
     `SELECT ${columns} FROM watch WHERE specialist = ? AND due_at <= ? ORDER BY kind = 'job' AND state = 'applied' DESC, due_at, updated_at LIMIT 0 + ?`,
@@ -96,6 +98,14 @@ export function createSourceRows(db: DatabaseSync, commits: Commits, values: Cur
       sources.all(specialist).map((row) => {
         const name = textOf(row, "name");
         return { name, cursor: values.read(specialist, name, row), dueAt: maybeNumber(row, "due_at") ?? null };
+      }),
+    changeCursors: (name, specialists, change, now) =>
+      commits.soft(() => {
+        for (const specialist of specialists) {
+          const row = cursorOf.get(specialist, name);
+          const cursor = row && change(values.read(specialist, name, row), specialist);
+          if (cursor !== undefined) moveCursor.run(values.write(specialist, name, cursor), now, specialist, name);
+        }
       }),
     dueWatches: async (specialist, now, limit) => dueWatches.all(specialist, now, limit).map(readWatch),
     postponeWatches: (specialist, now, until, { kind, state }) =>
