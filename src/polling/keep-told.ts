@@ -26,7 +26,8 @@ export async function keepTold(
   if (told.unkept < Math.max(MOVED_AFTER, firstPage)) return;
   told.unkept = 0;
   const { clock } = parts;
-  const seen = told.seen.slice(0, PAGES_KEPT * Math.max(MOVED_AFTER, firstPage));
+  const kept = PAGES_KEPT * Math.max(MOVED_AFTER, firstPage);
+  const seen = told.seen.slice(0, kept);
   const lookedAt = parts.networkNow() - (clock.monotonic() - told.at);
   const whole = members.filter((member) => told.members.get(member)?.isWhole === true);
   const bySource = Map.groupBy(whole, (member) => sourceOfList(parts, member, list)?.name);
@@ -42,7 +43,7 @@ export async function keepTold(
           const state = readListState(stored, lookedAt);
           const { cursor } = state;
           if (cursor.seen === undefined || state.dormant || (cursor.lookedAt ?? 0) >= lookedAt) return undefined;
-          return storeListState({ ...state, cursor: { ...cursor, seen: withSeen(cursor.seen, seen).slice(0, seen.length), lookedAt } });
+          return storeListState({ ...state, cursor: { ...cursor, seen: withSeen(cursor.seen, seen).slice(0, kept), lookedAt } });
         },
         clock.now(),
       );

@@ -14,6 +14,9 @@ const number = expect.any(Number);
 /** One run a second fails, and an alert would leave 5 s after the start. */
 const RUNS_UNTIL_ALERTED = 12;
 
+/** Three lives of a demo, each until its residents have done something: 20 s in all, and some times that beside other work. */
+const LIVES_MS = 240_000;
+
 /** States of a job that is over. */
 const DONE: readonly string[] = ["accepted", "paid"];
 const LOST: readonly string[] = ["rejected", "expired", "cancelled"];
@@ -115,7 +118,7 @@ describe("the demo", () => {
     expect(existsSync(join(root, "alerted"))).toBe(false);
   });
 
-  test.concurrent("killed and started again, it repeats nothing and loses no job", async (context) => {
+  test.concurrent("killed and started again, it repeats nothing and loses no job", { timeout: LIVES_MS }, async (context) => {
     const root = folder(context);
     const data = join(root, "network.sqlite");
     const args = ["demo", "--data", data, "--store", `sqlite:${join(root, "store.sqlite")}`];

@@ -9,6 +9,7 @@ import type { VirtualClock } from "../../src/core/virtual-clock.ts";
 import { readResult } from "../../src/gateway/read-result.ts";
 import { listOf } from "../../src/polling/list-readers.ts";
 import { createSharedLists, idsOf } from "../../src/polling/shared-lists.ts";
+import { MOVED_AFTER } from "../../src/polling/keep-told.ts";
 import { readListState, storeListState } from "../../src/polling/list-state.ts";
 import { hearNews, hearPage, reachOf } from "../../src/polling/tell-news.ts";
 import type { ListReading } from "../../src/polling/told-list.ts";
@@ -273,4 +274,37 @@ test("a store that fails hinders no other of its process", async () => {
   expect(await whole.heard()).toEqual(ALL);
   expect(await broken.heard()).toEqual([]);
   expect(lines).toEqual(["news of a public list did not reach all: the next page of the list brings it again"]);
+});
+
+/** The first list of a specialist, as its row has it. */
+async function rowOf({ runtime }: Pick<Awaited<ReturnType<typeof readers>>, "runtime">, handle: string) {
+  const [row] = await runtime.parts.store.sources(asHandle(handle));
+  if (row === undefined) throw new Error(`${handle} has not polled`);
+  return { ...row, state: readListState(row.cursor, 0) };
+}
+
+test("the cursors of those who were told of many items move, so that a start tells them nothing again", async () => {
+  const { runtime, read, post, page, heard, items } = await readers();
+  await read();
+  const before = await rowOf({ runtime }, "ben");
+  for (let i = 0; i < MOVED_AFTER - 1; i++) await post(`post ${i}`);
+  const all = await page();
+  await read({ items: all });
+  const after = await rowOf({ runtime }, "ben");
+  expect(after.state.cursor.seen?.slice(0, all.length)).toEqual(idsOf(all));
+  expect(after.state.cursor.seen).toContain(idsOf(items)[1]);
+  expect(after.state.cursor.lookedAt).toBeGreaterThan(before.state.cursor.lookedAt ?? Infinity);
+  expect(after).toMatchObject({ dueAt: before.dueAt, state: { pace: before.state.pace } });
+  const told = (await heard()).length;
+  runtime.parts.told.clear();
+  const events: number[] = [];
+  const { putEvents } = runtime.parts.store;
+  Object.assign(runtime.parts.store, {
+    putEvents: (...given: Parameters<typeof putEvents>) => {
+      events.push(given[0].events.length);
+      return putEvents(...given);
+    },
+  });
+  await read({ items: all });
+  expect([(await heard()).length, events.filter((count) => count > 0)]).toEqual([told, []]);
 });

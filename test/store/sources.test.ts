@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { LANES } from "../../src/contract/operations.ts";
 import { eventId } from "../../src/contract/event-id.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { asHandle, asIntentId } from "../../src/core/ids.ts";
+import { asHandle, asIntentId, type Handle } from "../../src/core/ids.ts";
+import type { JsonObject } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import type { WorkKind } from "../../src/store/sources.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
@@ -120,6 +121,19 @@ test("a source is one row, of its last cursor and time", async () => {
   await store.putEvents({ events: [], cursors }, 1);
   expect(await store.sources(scout)).toEqual([{ name: "feed", cursor: { after: "p7" }, dueAt: null }]);
   expect(await store.sources(asHandle("other"))).toEqual([]);
+});
+
+test("cursors of one source are changed together, and keep their times", async () => {
+  const store = openStore();
+  const [other, none] = [asHandle("other"), asHandle("none")];
+  const row = (specialist: Handle, at: number) => ({ specialist, source: "feed", cursor: { at }, dueAt: NOW + at });
+  await store.putEvents({ events: [], cursors: [row(scout, 1), row(other, 2)] }, 0);
+  const change = ({ at }: JsonObject) => (at === 1 ? { at: 10 } : undefined);
+  await store.changeCursors("feed", [scout, other, none], change, NOW);
+  await store.changeCursors("jobs", [scout], () => ({ at: 11 }), NOW);
+  expect(await store.sources(scout)).toEqual([{ name: "feed", cursor: { at: 10 }, dueAt: NOW + 1 }]);
+  expect(await store.sources(other)).toEqual([{ name: "feed", cursor: { at: 2 }, dueAt: NOW + 2 }]);
+  expect(await store.sources(none)).toEqual([]);
 });
 
 test("due watches come with applications first, then by their time, and no more than asked for", async () => {
