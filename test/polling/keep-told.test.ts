@@ -111,3 +111,13 @@ test("a cursor that its own poll has moved further stays, and so do one that is 
   await keep();
   expect(await rows()).toEqual(before);
 });
+
+test("a cursor stays if a page has passed its specialist over meanwhile", async () => {
+  const { keep, row, list, member } = await told();
+  const before = await row("ben");
+  const kept = keep();
+  list.members.delete(member("ben"));
+  await kept;
+  expect(await row("ben")).toEqual(before);
+  expect((await row("cas")).state.cursor.seen).toContain("post_9");
+});
