@@ -15,18 +15,12 @@ import { failedAt, isWhole, joinExplanations } from "./join-explanations.ts";
 import { joinDeliveries, joinEvents, joinLog, joinOrders } from "./join-pages.ts";
 import { joinStatuses } from "./join-statuses.ts";
 import type { OrderResult } from "./wake-waiting.ts";
+import { NOT_HERE } from "../store/orders.ts";
 import type { UsageHour } from "../store/usage-hours.ts";
 
 type Parts = readonly GuardianPart[];
 
-/** Codes by which a part says that it knows nothing of a thing: another one may. */
-const NOT_MINE: ReadonlySet<AnyCode> = new Set<AnyCode>([
-  "nothing_found",
-  "nothing_parked",
-  "specialist_unknown",
-  "not_running",
-  "nobody_at_work",
-]);
+const NOT_MINE: ReadonlySet<AnyCode> = new Set(NOT_HERE);
 
 /**
  * Codes by which a part cannot say if it knows of a thing: another one may. A silent process may have carried out its order: the owner of an

@@ -1,6 +1,6 @@
 /** Pages of several stores as one: every entry is on one page, and the pages go back in time. */
 import { defined } from "../core/defined.ts";
-import { ONE_ORDER_MS, type OrderRow } from "../store/orders.ts";
+import { ONE_ORDER_MS, orderRank, type OrderRow } from "../store/orders.ts";
 import type { KeptDelivery } from "../store/history.ts";
 import type { Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
@@ -100,7 +100,7 @@ function whole<Query, Entry>(
 /** Rows of other stores just above a page, which the page's own may be the same orders as. */
 const MAX_ABOVE = 100;
 
-/** An order that several stores were given, or were asked for, is one: the row of one that carried it out. */
+/** An order that several stores were given, or were asked for, is one: the row that says most of it. */
 export async function joinOrders(parts: Parts, query: OrdersQuery): Promise<Page<OrderRow>> {
   const listing: Listing<OrdersQuery, OrderRow> = {
     ask: (guardian, asked) => guardian.orders(asked),
@@ -132,16 +132,12 @@ function eachOnce(rows: readonly OrderRow[], storeOf: ReadonlyMap<OrderRow, numb
       orders.push(next);
     } else {
       const { at, seq } = order.shown;
-      if (!isDone(order.shown) && isDone(row)) order.shown = { ...row, at, seq };
+      if (orderRank(row) < orderRank(order.shown)) order.shown = { ...row, at, seq };
       order.last = row;
       order.stores.add(storeOf.get(row));
     }
   }
   return orders.map(({ shown }) => shown);
-}
-
-function isDone({ code, result }: OrderRow): boolean {
-  return code === undefined && result !== undefined;
 }
 
 function sumOf(pages: readonly { readonly total?: number }[]): number | undefined {

@@ -111,6 +111,30 @@ test("an order that all were given is one row, of one that carried it out", asyn
   expect(entries.map(({ what, code }) => `${what} ${code}`).toSorted()).toEqual(["halt undefined", "pause undefined"]);
 });
 
+test("an order to all is not done if one of them has failed, unless that one has nothing to do with it", async () => {
+  const row = (seq: number, what: string, end: Partial<OrderRow>): OrderRow => ({
+    seq,
+    at: seq,
+    who: "ada",
+    from: "command",
+    what,
+    ...end,
+  });
+  const failed = { code: "store_lost", result: "the server is gone" };
+  const stores = [
+    [row(1_000, "halt", { result: "done" }), row(9_000, "retry", { code: "nothing_parked", result: "none" })],
+    [row(1_001, "halt", failed), row(9_001, "retry", { result: "3 retried" })],
+    [row(1_002, "halt", { result: "done" }), row(5_000, "pause", { subject: "scout", ...failed })],
+    [row(5_001, "pause", { subject: "scout", result: "done" })],
+  ].map((rows) => rows.toReversed());
+  const parts = stores.map((entries, i): GuardianPart => {
+    const { guardian } = desk();
+    return { name: `p${i}`, guardian: { ...guardian, orders: () => Promise.resolve({ entries, total: entries.length }) } };
+  });
+  const { entries } = await joinOrders(parts, { limit: 10 });
+  expect(entries.map(({ what, result }) => `${what}: ${result}`)).toEqual(["retry: 3 retried", "pause: done", "halt: the server is gone"]);
+});
+
 test("pages of orders to all show each order once, wherever the page ends", async () => {
   const desks = [desk(), desk(), desk()];
   const parts = desks.map((one, i) => partOf(one, `p${i}`));

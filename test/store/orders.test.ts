@@ -1,6 +1,7 @@
 /** Orders in the store: found by subject, name, time and words, and forgotten after a year and a month. */
 import { expect, onTestFinished, test } from "vitest";
 import { seededRandom } from "../../src/core/random.ts";
+import { defined } from "../../src/core/defined.ts";
 import { DAY, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { MEMORY } from "../../src/store/sqlite/database.ts";
@@ -40,21 +41,26 @@ test("orders are kept for thirteen months", async () => {
   expect((await on(store.orders({ limit: 1 }))).total).toBe(0);
 });
 
-test("an order that several stores noted is one row, of one that carried it out; one given twice to a store is two", async () => {
+test("an order that several stores noted is one row, by what it says of the order; one given twice to a store is two", async () => {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   let next = 0;
   const numbers: Numbers = { fact: (last) => last + 1, row: () => next++ };
   const store = openSqliteStore({ path: MEMORY, clock, random: seededRandom(1), numbers });
   onTestFinished(() => clock.run(store.close()));
-  const note = async (block: number, what: string, code?: string): Promise<void> => {
+  const note = async (block: number, what: string, code?: string, subject?: string): Promise<void> => {
     next = block * BLOCK + (next % BLOCK) + 1;
-    const seq = await clock.run(store.noteOrder({ at: clock.now(), who: "mina", from: "command", what }));
+    const seq = await clock.run(store.noteOrder({ at: clock.now(), who: "mina", from: "command", what, ...defined({ subject }) }));
     await clock.run(store.endOrder(seq, { result: code ?? "done", ...(code === undefined ? {} : { code }) }));
     await clock.advance(5);
   };
   await note(1, "lift");
   await note(2, "lift", "x:no");
-  await note(4, "lift", "x:no");
+  await note(4, "lift");
+  await note(1, "pause", "x:no", "scout");
+  await note(2, "pause", undefined, "scout");
+  await note(4, "pause", "specialist_unknown", "scout");
+  await note(1, "retry");
+  await note(2, "retry", "nothing_parked");
   await note(1, "call posts.create");
   await note(1, "call posts.create");
   await clock.advance(MINUTE);
@@ -64,7 +70,9 @@ test("an order that several stores noted is one row, of one that carried it out;
     "lift: done",
     "call posts.create: done",
     "call posts.create: done",
-    "lift: done",
+    "retry: done",
+    "pause: done",
+    "lift: x:no",
   ]);
-  expect(total).toBe(4);
+  expect(total).toBe(6);
 });

@@ -1,7 +1,7 @@
 /** The Guardian's orders in SQLite. */
 import type { DatabaseSync } from "node:sqlite";
 import { defined } from "../../core/defined.ts";
-import { ONE_ORDER_MS, type Caller, type OrderRow, type OrderStore } from "../orders.ts";
+import { NOT_HERE, ONE_ORDER_MS, type Caller, type OrderRow, type OrderStore } from "../orders.ts";
 import type { ReadTable } from "../people-reads.ts";
 import { maybeText, numberOf, textOf, type Row } from "./columns.ts";
 import type { Commits } from "./commits.ts";
@@ -26,16 +26,20 @@ export function createOrderList(db: DatabaseSync): Pick<ReadTable, "orders"> {
   const text = "concat_ws(' ', who, what, subject, why, result, code)";
   const matches = `
     (?1 IS NULL OR subject = ?1) AND ${isOfKind("what", "?2", " ")} AND at >= ?3 AND ${allOccurIn(text, "?4")}`;
-  // An order to all stores has a row of each, with a number of its own block. The one shown is that of a store that carried it out.
+  // An order to all stores has a row of each, with a number of its own block. The one shown is the first by `orderRank`.
   const alike = "PARTITION BY who, what, subject, why";
   const isCopy = `at - lag(at) OVER same <= ${ONE_ORDER_MS} AND seq / ${BLOCK} <> lag(seq) OVER same / ${BLOCK}`;
+  const isNotHere = `code IN (${NOT_HERE.map((code) => `'${code}'`).join(", ")})`;
+  const rank = `
+    CASE WHEN subject IS NULL AND code IS NOT NULL AND NOT ${isNotHere} THEN 0
+      WHEN code IS NULL AND result IS NOT NULL THEN 1 ELSE 2 END`;
   const given = `
     WITH marked AS (
       SELECT *, coalesce(${isCopy}, false) AS is_copy FROM guardian_order WHERE ${matches} WINDOW same AS (${alike} ORDER BY at, seq)
     ), counted AS (
       SELECT *, sum(NOT is_copy) OVER (${alike} ORDER BY at, seq) AS nth FROM marked
     ), given AS (
-      SELECT *, row_number() OVER (${alike}, nth ORDER BY code IS NOT NULL OR result IS NULL, at DESC, seq DESC) AS place FROM counted
+      SELECT *, row_number() OVER (${alike}, nth ORDER BY ${rank}, at DESC, seq DESC) AS place FROM counted
     )`;
   const list = db.prepare(`${given} SELECT * FROM given WHERE place = 1 AND at <= ?5 ORDER BY at DESC, seq DESC LIMIT 0 + ?6`);
   const count = db.prepare(`${given} SELECT count(*) AS n FROM given WHERE place = 1`);
