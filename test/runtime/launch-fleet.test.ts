@@ -176,12 +176,19 @@ test("a process of another network is refused before the others see it, and chec
   const check = async (baseUrl: string, address = store) => {
     const words = ["check", "--json", "--base-url", baseUrl, "--set", "b", "--store", address];
     const checked = await inProcess(words, { cwd: other.root, env: stranger.keys });
-    return [checked.code, JSON.parse(checked.stdout).problems.map((problem: { code: string }) => problem.code)];
+    const { problems, store: examined } = JSON.parse(checked.stdout);
+    return [checked.code, problems.map((problem: { code: string }) => problem.code), examined?.isNew];
   };
-  expect(await check(stranger.baseUrl)).toEqual([2, ["store_of_other_network"]]);
-  expect(await check(lab.baseUrl)).toEqual([0, []]);
-  expect(await check(lab.baseUrl, "postgres://me@127.0.0.1:1/x")).toEqual([0, ["store_unreachable"]]);
-  expect(await check(lab.baseUrl, "postgress://me@127.0.0.1/x")).toEqual([2, ["store_invalid"]]);
+  expect(await check(stranger.baseUrl)).toEqual([2, ["store_of_other_network"], false]);
+  expect(await check(lab.baseUrl)).toEqual([0, [], false]);
+  const unused = await server.database();
+  expect(await check(lab.baseUrl, unused)).toEqual([0, [], true]);
+  const words = ["check", "--base-url", lab.baseUrl, "--set", "b", "--store", unused];
+  const { stdout: told } = await inProcess(words, { cwd: other.root, env: stranger.keys });
+  const { host, pathname } = new URL(unused);
+  expect(told).toContain(`Store: ${host}${pathname}, a new one: nothing is known of what was done before`);
+  expect(await check(lab.baseUrl, "postgres://me@127.0.0.1:1/x")).toEqual([0, ["store_unreachable"], undefined]);
+  expect(await check(lab.baseUrl, "postgress://me@127.0.0.1/x")).toEqual([2, ["store_invalid"], undefined]);
   one.kill("SIGTERM");
   expect((await one.ended).code).toBe(0);
 });

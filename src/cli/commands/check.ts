@@ -2,6 +2,7 @@
 import { readConfig, type Config } from "../../config/config.ts";
 import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
 import { modelSecrets } from "../../config/model-settings.ts";
+import { placeOf } from "../../config/postgres-address.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys, type Roster } from "../../config/roster.ts";
@@ -45,7 +46,8 @@ export const command: Command = {
     const roster = accepts ? await readRoster(config, speaks, clock) : before;
     const found: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     found.push(...problemsOfSettings(speaks, config));
-    found.push(...(await problemsOfStore(config, options["keys"] !== false)));
+    const { store, problems: ofStore } = await examineStore(config, options["keys"] !== false);
+    found.push(...ofStore);
     found.push(...problemsOfReceiver(config, speaks, roster, settings).filter(({ code }) => options["keys"] !== false || code !== SECRET));
     if (config.network.setStated && speaks.set !== config.network.set)
       found.push(
@@ -82,6 +84,7 @@ export const command: Command = {
       ]);
       out.line();
       if (webhooks !== undefined) out.line(`Webhooks: ${webhooks}`);
+      if (store?.isNew === true) out.line(`Store: ${store.at}, a new one: nothing is known of what was done before`);
       const warnings = problems.length === 0 ? "" : `, ${counted(problems.length, "warning")}`;
       out.line(out.paint.green(`${counted(specialists.length, "specialist")}, no mistakes${warnings}`));
     } else {
@@ -102,7 +105,7 @@ export const command: Command = {
         tier,
         ...(models.length === 0 ? {} : { models }),
       })),
-      ...defined({ webhooks }),
+      ...defined({ webhooks, store }),
     });
     return failed ? EXIT.misused : EXIT.done;
   },
@@ -159,25 +162,35 @@ function secretsOf(config: Config, roster: Roster): readonly Secret[] {
   ];
 }
 
+interface StoreExamined {
+  readonly problems: readonly Problem[];
+  /** A server that was asked, with its database. */
+  readonly store?: { readonly at: string; readonly isNew: boolean };
+}
+
 /** Checks that the store does not belong to another network, and that no history is left behind. */
-async function problemsOfStore({ cwd, network: { baseUrl: network, allowMoved }, store }: Config, asksServer: boolean): Promise<Problem[]> {
+async function examineStore(
+  { cwd, network: { baseUrl: network, allowMoved }, store }: Config,
+  asksServer: boolean,
+): Promise<StoreExamined> {
   const known = (refusal: Misconfigured | undefined): Problem[] => (refusal === undefined ? [] : [problemOf(refusal)]);
   if (store.kind === "sqlite")
-    return network === undefined ? [] : known(otherNetwork(networkOf(store.path), { store, network, allowMoved }));
+    return { problems: network === undefined ? [] : known(otherNetwork(networkOf(store.path), { store, network, allowMoved })) };
   try {
     const { loadDriver } = await import("../../store/postgres/open-connection.ts"); // nobody else pays for it
     await loadDriver();
-    if (!asksServer || network === undefined) return [];
+    if (!asksServer || network === undefined) return { problems: [] };
     const { lookAtServer } = await import("../../store/postgres/server-use.ts");
     const before = await lookAtServer(store);
-    return [
-      ...known(otherNetwork(before.network, { store, network, allowMoved })),
-      ...known(before.isUnused ? leftBehind({ store, network, allowMoved, cwd }) : undefined),
+    const refusals = [
+      otherNetwork(before.network, { store, network, allowMoved }),
+      before.isUnused ? leftBehind({ store, network, allowMoved, cwd }) : undefined,
     ];
+    return { problems: refusals.flatMap(known), store: { at: placeOf(store), isNew: before.isUnused } };
   } catch (error) {
     const problem = problemOf(error);
     // A server that does not answer here and now may do so where the specialists run.
-    return [error instanceof Retryable ? { ...problem, level: "warning" } : problem];
+    return { problems: [error instanceof Retryable ? { ...problem, level: "warning" } : problem] };
   }
 }
 
