@@ -1,6 +1,7 @@
 /** The status of a process of a fleet whose server cannot be used: what it knows by itself, with the halts that no store has. */
 import { SECOND } from "../core/units.ts";
 import type { LaunchedFleet } from "../runtime/launch-fleet.ts";
+import { lossShown } from "../store/store-lost.ts";
 import type { Guardian } from "./guardian.ts";
 import { statusOfLost } from "./status.ts";
 
@@ -21,7 +22,7 @@ export function withStatusOfLost(guardian: Guardian, { runtime, baseUrl }: Launc
         return statusOfLost({
           at: clock.now(),
           running: { pid: process.pid, since: clock.now() - Math.round(process.uptime() * SECOND), baseUrl, set: profile.set },
-          storeLost: { message: lost.error.message, hint: lost.error.details.hint ?? MEND_THE_SERVER, since: lost.since },
+          storeLost: { hint: MEND_THE_SERVER, ...lossShown(lost) },
           unkept: unkeptHalts.all(),
         });
       }

@@ -17,7 +17,7 @@ import type { SpecialistOverview } from "../store/overview.ts";
 import { NO_ROW } from "../store/specialists.ts";
 import type { ParkedEvent } from "../store/inbox.ts";
 import type { Store } from "../store/store.ts";
-import type { LostStore } from "../store/store-lost.ts";
+import { lossShown, type LostStore } from "../store/store-lost.ts";
 import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
 import { moneyOf, together, type MoneyShown } from "./money-shown.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
@@ -189,13 +189,13 @@ const NOTHING_READ = {
   totals: { ...NO_TOTALS, stopped: 0, drift: 0, changed: 0 },
 } as const;
 
-function withoutStore({ clock, live }: StatusParts, { error, since }: LostStore, unread: string): Snapshot {
+function withoutStore({ clock, live }: StatusParts, lost: LostStore, unread: string): Snapshot {
   const now = clock.now();
   const { breakers, unkeptHalts, models } = live?.runtime.parts ?? {};
   const [stopped, drift, members] = [breakers?.stops() ?? [], breakers?.drift() ?? [], live?.runtime.members() ?? []];
   return {
     ...statusOfLost({ at: now, running: runningOf(live), unkept: unkeptHalts?.all() ?? [] }),
-    storeLost: { message: `${error.message}; it cannot be read either (${unread}), so what waits in it is not shown`, since },
+    storeLost: lossShown(lost, `${lost.error.message}; it cannot be read either (${unread}), so what waits in it is not shown`),
     stopped: stopped.slice(0, MAX_SHOWN),
     drift: drift.slice(0, MAX_SHOWN),
     totals: { ...NO_TOTALS, stopped: stopped.length, drift: drift.length, changed: changedOperations(drift) },
@@ -239,7 +239,7 @@ async function readStatus({ store, clock, live }: StatusParts): Promise<Snapshot
     at: now,
     running: runningOf(live),
     ...failing,
-    ...(lost === undefined ? {} : { storeLost: { message: lost.error.message, since: lost.since } }),
+    ...(lost === undefined ? {} : { storeLost: lossShown(lost) }),
     ...stops,
     frozen,
     approvals: withinLength(

@@ -136,14 +136,14 @@ test("a store that is lost and cannot be read either is said to be lost, with wh
   const broken = { ...store, reads: { ...store.reads, waitingIntents: () => Promise.reject(new Error("disk I/O error")) } };
   await expect(clock.run(showStatus({ store: broken, clock, live }))).rejects.toThrow("disk I/O error");
   const since = clock.now();
-  runtime.storeLost(new Fatal("store_lost", "the store could not commit: disk I/O error"));
+  runtime.storeLost(new Fatal("store_lost", "the store could not commit: disk I/O error", { hint: "restore a backup" }));
   await clock.advance(HOUR);
   const status = await clock.run(showStatus({ store: broken, clock, live }));
   expect(status.storeLost?.message).toMatch(/^the store could not commit: disk I\/O error; it cannot be read either/);
   expect(status.specialists.map(({ handle }) => handle)).toEqual(["scout"]);
-  expect(needsOf(status).needs).toMatchObject([{ key: "store_lost", since }]);
+  expect(needsOf(status).needs).toMatchObject([{ key: "store_lost", since, hint: "restore a backup" }]);
   const read = await clock.run(showStatus({ store, clock, live }));
-  expect([needsOf(read).at - since, needsOf(read).needs[0]]).toMatchObject([HOUR, { key: "store_lost", since }]);
+  expect([needsOf(read).at - since, needsOf(read).needs[0]]).toMatchObject([HOUR, { key: "store_lost", since, hint: "restore a backup" }]);
 });
 
 test("a specialist that waits for its past says so, and one that has begun does not", async () => {
