@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fleetLab } from "../harness/fleet-lab.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
+import { textIn } from "../harness/process.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
@@ -39,9 +40,10 @@ test(
 
 test("a server that comes back without the store is sent nothing more, and nothing is answered again", async (context) => {
   const store = await server.database();
-  const lab = await fleetLab(context, { store, specialists: 4 });
+  const lab = await fleetLab(context, { store, specialists: 8 });
   const processes = [lab.run(), lab.run()];
-  for (const process of processes) await process.saying(({ type }) => type === "started");
+  // One that has not worked yet ends: a start without its store is a mistake.
+  for (const process of processes) await process.saying((said) => textIn(said, "message").startsWith("this process took"));
   await lab.answered(await lab.news("before"));
   const database = new URL(store).pathname.slice(1);
   await server.run(

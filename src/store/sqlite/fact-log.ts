@@ -44,12 +44,14 @@ export interface LogParts {
 /** Records the facts that are added. */
 type FactRecorder = Pick<ChangeRecorder, "inserting">;
 
-/** Items of lists as JSON: one that thousands of specialists are told of is written once. */
+/** Items of lists as JSON: one that thousands of specialists are told of is written once. Most garbage collections keep them all. */
 const texts = new WeakMap<JsonObject, string>();
+/** Characters of a text that is kept. */
+const MAX_KEPT = 16_384;
 
 function textOfItem(item: JsonObject): string {
   const text = texts.get(item) ?? JSON.stringify(item);
-  texts.set(item, text);
+  if (text.length <= MAX_KEPT) texts.set(item, text);
   return text;
 }
 
