@@ -53,12 +53,12 @@ export function strictJobs(clock: Clock, ways: StrictWays): StrictNetwork {
   const taken: number[] = [];
   const by: Record<string, number> = {};
   let refused = 0;
+  /** Jobs for which nobody has applied. */
+  let free = 0;
 
   const usedSince = (from: number, to: number): number => indexAfter(taken, to) - indexAfter(taken, from);
   const offer = (): void => {
-    const free = [...jobs.values()].filter(({ appliedAt }) => appliedAt === undefined).length;
-    const wanted = jobs.size + Math.max(0, OFFERS - free);
-    while (jobs.size < wanted) {
+    for (; free < OFFERS; free++) {
       const id = `job_${jobs.size + 1}`;
       jobs.set(id, { id });
     }
@@ -94,6 +94,7 @@ export function strictJobs(clock: Clock, ways: StrictWays): StrictNetwork {
   const act = (job: StrictJob, verb: string): WireAnswer => {
     if (verb === "apply" && job.appliedAt === undefined) {
       job.appliedAt = clock.now();
+      free--;
       job.givenAt = job.appliedAt + ways.givesMs();
       return said(201, { application: { id: `application of ${job.id}`, job_id: job.id, status: "applied" } });
     }

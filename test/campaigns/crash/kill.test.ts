@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { campaign } from "./campaign.ts";
 import { openStoreServer } from "./store-server.ts";
 
-test("15 kill -9 under load lose nothing and double nothing", { timeout: 240_000 }, async () => {
-  const report = await campaign({ kills: 15, seed: 1 });
+test("10 kill -9 under load lose nothing and double nothing", { timeout: 240_000 }, async () => {
+  const report = await campaign({ kills: 10, seed: 1 });
   expect(report.drift).toEqual([]);
   expect(report.doubled).toEqual([]);
   expect(report.lost).toEqual([]);
