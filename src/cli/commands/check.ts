@@ -49,16 +49,7 @@ export const command: Command = {
     const { store, problems: ofStore } = await examineStore(config, options["keys"] !== false);
     found.push(...ofStore);
     found.push(...problemsOfReceiver(config, speaks, roster, settings).filter(({ code }) => options["keys"] !== false || code !== SECRET));
-    if (config.network.setStated && speaks.set !== config.network.set)
-      found.push(
-        warning(
-          "profile_of_other_set",
-          `the profile builds on Set ${speaks.set.toUpperCase()}, the settings say Set ${config.network.set.toUpperCase()}`,
-          {
-            hint: `set it to ${speaks.set}, or remove it: the profile states the set`,
-          },
-        ),
-      );
+    found.push(...problemsOfSet(speaks, config));
     if (options["keys"] !== false) found.push(...problemsOfAddress(config, settings), ...checkRosterKeys(roster, config));
     const problems = withoutSecrets(found, secretsOf(config, roster));
     const webhooks = routeOfDeliveries(config);
@@ -192,6 +183,13 @@ async function examineStore(
     // A server that does not answer here and now may do so where the specialists run.
     return { problems: [error instanceof Retryable ? { ...problem, level: "warning" } : problem] };
   }
+}
+
+/** Warns of settings that state another set than the profile: it decides. */
+function problemsOfSet({ set }: Profile, { network }: Config): Problem[] {
+  if (!network.setStated || set === network.set) return [];
+  const message = `the profile builds on Set ${set.toUpperCase()}, the settings say Set ${network.set.toUpperCase()}`;
+  return [warning("profile_of_other_set", message, { hint: `set it to ${set}, or remove it: the profile states the set` })];
 }
 
 /** Checks that the settings use only parts of a network that its profile has. Unknown prices are among the roster's problems. */
