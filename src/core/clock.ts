@@ -56,3 +56,8 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener("abort", done, { once: true });
   });
 }
+
+/** Resolves in the next turn of the event loop: what waits for one goes first. */
+export function nextTurn(clock: Pick<Clock, "soon">): Promise<void> {
+  return new Promise((resolve) => clock.soon(resolve));
+}

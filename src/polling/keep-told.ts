@@ -2,6 +2,7 @@
  * Moves the stored cursors of specialists that were told of a list's news, so that a start, or whoever takes a specialist over, reads back
  * and tells again some items only, not those of half an hour.
  */
+import { nextTurn } from "../core/clock.ts";
 import type { Member } from "../gateway/member.ts";
 import { withSeen } from "./list-cursor.ts";
 import { readListState, storeListState } from "./list-state.ts";
@@ -23,17 +24,18 @@ export async function keepTold(
   told: ToldList,
   { members, firstPage }: { readonly members: readonly Member[]; readonly firstPage: number },
 ): Promise<void> {
-  if (told.unkept < Math.max(MOVED_AFTER, firstPage)) return;
+  const page = Math.max(MOVED_AFTER, firstPage);
+  if (told.unkept < page) return;
   told.unkept = 0;
   const { clock } = parts;
-  const kept = PAGES_KEPT * Math.max(MOVED_AFTER, firstPage);
+  const kept = PAGES_KEPT * page;
   const seen = told.seen.slice(0, kept);
   const lookedAt = parts.networkNow() - (clock.monotonic() - told.at);
   const whole = members.filter((member) => told.members.get(member)?.isWhole === true);
   const bySource = Map.groupBy(whole, (member) => sourceOfList(parts, member, list)?.name);
   for (const [name, those] of bySource)
     for (let done = 0; name !== undefined && done < those.length; done += MOVED_AT_ONCE) {
-      await new Promise<void>((resolve) => clock.soon(resolve));
+      await nextTurn(clock);
       // Meanwhile a page may have passed somebody over.
       const some = those.slice(done, done + MOVED_AT_ONCE).filter((member) => told.members.get(member)?.isWhole === true);
       await parts.store.changeCursors(

@@ -5,6 +5,7 @@
  */
 import type { NewEvent } from "../contract/event.ts";
 import type { NetworkRecord } from "../contract/records.ts";
+import { nextTurn } from "../core/clock.ts";
 import type { Member } from "../gateway/member.ts";
 import { keepTold } from "./keep-told.ts";
 import { withSeen } from "./list-cursor.ts";
@@ -68,7 +69,7 @@ async function oldestCursor(
     if (member.retired || !lacks(member) || awaitsPast(parts, member)) continue;
     const source = sourceOfList(parts, member, list);
     if (source === undefined) continue;
-    if (++looked % READ_AT_ONCE === 0) await nextTurn(parts);
+    if (++looked % READ_AT_ONCE === 0) await nextTurn(parts.clock);
     const cursor = await cursorOf(parts, member, source);
     if (cursor?.seen !== undefined && (oldest === undefined || timeOf(cursor) < timeOf(oldest))) oldest = cursor;
   }
@@ -166,7 +167,7 @@ async function tellNew(parts: PollingDependencies, { list, told, items }: News, 
   const ahead = parts.networkNow() - parts.clock.now();
   const atOnce = Math.max(1, Math.floor(MAX_EVENTS / items.length));
   for (let done = 0; done < members.length; done += atOnce) {
-    if (done > 0) await nextTurn(parts);
+    if (done > 0) await nextTurn(parts.clock);
     const some = members.slice(done, done + atOnce);
     const events = some.flatMap((member) => {
       const source = sourceOfList(parts, member, list);
@@ -206,7 +207,7 @@ async function tellWhole(parts: PollingDependencies, page: WholePage, members: r
   told.isTelling = true;
   try {
     for (let done = 0; done < lacking.length; done += atOnce) {
-      if (done > 0) await nextTurn(parts);
+      if (done > 0) await nextTurn(parts.clock);
       const some = lacking.slice(done, done + atOnce);
       const given = await Promise.all(some.map((member) => wholeFor(parts, page, member)));
       await store(
@@ -267,8 +268,4 @@ function overlaps(ids: readonly string[], seen: readonly string[]): boolean {
 async function cursorOf({ store, networkNow }: PollingDependencies, member: Member, source: Source): Promise<ListCursor | undefined> {
   const row = (await store.sources(member.specialist.handle)).find(({ name }) => name === source.name);
   return row && readListState(row.cursor, networkNow()).cursor;
-}
-
-function nextTurn({ clock }: PollingDependencies): Promise<void> {
-  return new Promise((resolve) => clock.soon(resolve));
 }

@@ -12,7 +12,7 @@ import { isMistake, type Problem } from "../config/problem.ts";
 import type { Roster } from "../config/roster.ts";
 import { watchFolders } from "../config/watch-folders.ts";
 import { onAbort } from "../core/abort.ts";
-import { sleep, type Clock } from "../core/clock.ts";
+import { nextTurn, sleep, type Clock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
@@ -200,7 +200,7 @@ async function reload(options: ReloadingOptions, state: State, { changed: paths,
   const put = changed.map(({ specialist }) => specialist);
   if (changed.length + gone.length > 0) await options.onChange?.({ put, retired: gone.map(([handle]) => handle) });
   for (const [i, one] of changed.entries()) {
-    if (i % PUTS_PER_TURN === 0) await new Promise<void>((resolve) => clock.soon(resolve));
+    if (i % PUTS_PER_TURN === 0) await nextTurn(clock);
     if (signal.aborted) return;
     const { file, specialist } = one;
     const { handle } = specialist;

@@ -15,7 +15,7 @@ export interface SourceRow {
   readonly dueAt: number | null;
 }
 
-export type ChangeCursor = (cursor: JsonObject, specialist: Handle) => JsonObject | undefined;
+export type ChangeCursor = (cursor: JsonObject) => JsonObject | undefined;
 
 /** Member of a watched job's data with the time of its last check; a nudge removes it. */
 export const LOOKED_AT = "lookedAt";

@@ -103,7 +103,7 @@ export function createSourceRows(db: DatabaseSync, commits: Commits, values: Cur
       commits.soft(() => {
         for (const specialist of specialists) {
           const row = cursorOf.get(specialist, name);
-          const cursor = row && change(values.read(specialist, name, row), specialist);
+          const cursor = row && change(values.read(specialist, name, row));
           if (cursor !== undefined) moveCursor.run(values.write(specialist, name, cursor), now, specialist, name);
         }
       }),
