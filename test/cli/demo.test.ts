@@ -14,7 +14,7 @@ const number = expect.any(Number);
 /** One run a second fails, and an alert would leave 5 s after the start. */
 const RUNS_UNTIL_ALERTED = 12;
 
-/** Three lives of a demo, each until its residents have done something: 20 s in all, and some times that beside other work. */
+/** Three lives of a demo: 20 s in all, some times that beside other work, and a minute for an action that a kill left in doubt. */
 const LIVES_MS = 240_000;
 
 /** States of a job that is over. */

@@ -13,7 +13,7 @@ import { Misconfigured } from "../../core/errors.ts";
 import { systemRandom } from "../../core/random.ts";
 import { Secret } from "../../core/secret.ts";
 import { createWorkerPool, type WorkerPool } from "../../handlers/worker/worker-pool.ts";
-import { planCast, planLaunch, type Launched } from "../../runtime/launch.ts";
+import { planCast, planLaunch, type Cast, type Launched } from "../../runtime/launch.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
 import { choiceOption, durationOption, flagOption, textOption, wholeOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
@@ -106,7 +106,7 @@ async function demoWith(stage: Stage, settings: Demo, isolation?: WorkerPool): P
   const keyFile = keyFileOf(settings.data);
   const config = await demoConfig(context, settings, keyFile);
   const threads = isolation && { loader: createDefinitionLoader(context.clock, (file) => isolation.evaluate(file)) };
-  const cast = await planCast(config, context.clock, threads);
+  const cast = withoutLateEffects(await planCast(config, context.clock, threads));
   const world = await openLocalNetwork({
     clock: context.clock,
     seed: settings.seed,
@@ -144,6 +144,11 @@ async function demoWith(stage: Stage, settings: Demo, isolation?: WorkerPool): P
     await launched?.stop();
     await world.close();
   }
+}
+
+/** A demo's network ends with its process, so a request takes effect by its deadline, and an interrupted action is clear soon after a restart. */
+function withoutLateEffects(cast: Cast): Cast {
+  return { ...cast, profile: { ...cast.profile, quietMs: cast.profile.timing.deadlineMs } };
 }
 
 /** The demo's network delivers to it, under a secret shared by the two, unless settings differ. */
