@@ -1,10 +1,17 @@
-/** Asks all processes of a fleet if they work, at once and for a short time. */
+/** Asks all processes of a fleet if they work, at once and for a short time, and one of them a question for as long as it works. */
+import { sleep, type Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
-import { isRetinueError } from "../core/errors.ts";
+import { isRetinueError, Refused, Retryable, type RetinueError } from "../core/errors.ts";
 import { isObject, numberIn, parseJson, textIn } from "../core/json.ts";
+import { SECOND } from "../core/units.ts";
 import { HELLO, HELLO_MS } from "../runtime/hello.ts";
 import type { FleetProcess } from "../store/postgres/fleet-view.ts";
 import type { Membership } from "../store/postgres/membership.ts";
+
+/** Time for the answer to a question of a process that works. */
+const ANSWER_MS = 10 * SECOND;
+/** A question is given up after so many unanswered hellos: its process is stopped, or its thread is blocked. */
+const MOST_HELLOS = 2;
 
 export interface Heard {
   readonly answers: boolean;
@@ -28,9 +35,54 @@ export async function askProcesses(
   return new Map(heard);
 }
 
-async function askOne(membership: Pick<Membership, "ask">, process: FleetProcess): Promise<Heard> {
+/** Throws `Refused` (`nothing_found`) if the process has ended, and `Retryable` (`process_silent`) if it does not answer. */
+export async function askQuestion(
+  membership: Pick<Membership, "ask" | "look">,
+  process: FleetProcess,
+  question: string,
+  clock: Clock,
+): Promise<string> {
+  const done = new AbortController();
   try {
-    const answer = parseJson(await membership.ask(process, HELLO, HELLO_MS));
+    const silence = greetUntilSilent(membership, process, clock, done.signal);
+    return await Promise.race([membership.ask(process, question, ANSWER_MS, done.signal), silence]);
+  } catch (error) {
+    if (isSilent(error)) throw await unanswered(membership, process);
+    throw error;
+  } finally {
+    done.abort();
+  }
+}
+
+/** Rejects once the process answers no hello; one that is busy answers some, and then this never settles. */
+async function greetUntilSilent(
+  membership: Pick<Membership, "ask">,
+  process: FleetProcess,
+  clock: Clock,
+  done: AbortSignal,
+): Promise<never> {
+  await sleep(clock, HELLO_MS, done);
+  for (let hellos = 0; !done.aborted && hellos < MOST_HELLOS; hellos++)
+    if ((await askOne(membership, process, done)).answers) return new Promise<never>(() => undefined);
+  throw new Retryable("process_silent", `${process.name} answers no hello`);
+}
+
+/** The error of a question, by whether its process still lives. */
+async function unanswered(membership: Pick<Membership, "look">, { number, name }: FleetProcess): Promise<RetinueError> {
+  const { processes } = await membership.look();
+  if (processes.every((one) => one.number !== number)) return new Refused("nothing_found", `${name} is gone`);
+  return new Retryable("process_silent", `${name} does not answer`, {
+    hint: "retinue fleet shows if it still works; a process that is stopped loses its specialists to the others",
+  });
+}
+
+function isSilent(error: unknown): boolean {
+  return isRetinueError(error) && error.code === "process_silent";
+}
+
+async function askOne(membership: Pick<Membership, "ask">, process: FleetProcess, signal?: AbortSignal): Promise<Heard> {
+  try {
+    const answer = parseJson(await membership.ask(process, HELLO, HELLO_MS, signal));
     const result = isObject(answer) && isObject(answer["result"]) ? answer["result"] : {};
     return {
       answers: true,
@@ -43,7 +95,7 @@ async function askOne(membership: Pick<Membership, "ask">, process: FleetProcess
       }),
     };
   } catch (error) {
-    if (isRetinueError(error) && error.code === "process_silent") return { answers: false };
+    if (isSilent(error)) return { answers: false };
     throw error;
   }
 }

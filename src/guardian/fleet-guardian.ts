@@ -22,7 +22,7 @@ import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
 import { answerText } from "./answer-text.ts";
-import { askProcesses, type Heard } from "./ask-processes.ts";
+import { askProcesses, askQuestion, type Heard } from "./ask-processes.ts";
 import type { Seen } from "./fleet-status.ts";
 import { withStatusOfLost } from "./lost-fleet.ts";
 import { movingGuardian } from "./moving-guardian.ts";
@@ -39,8 +39,8 @@ import {
   type RequestName,
 } from "./remote-guardian.ts";
 
-/** Time for another process to answer; an order that stops work has less, and then ends its sessions. */
-const ANSWER_MS = 10 * SECOND;
+/** Time for another process to carry out an order; one that stops work has less, and then ends its sessions. */
+const ORDER_MS = 10 * SECOND;
 const STOP_MS = 0.8 * SECOND;
 /** A delivery waits so long for a specialist that changes hands, and then comes again. */
 const MOVED_MS = 4 * SECOND;
@@ -63,7 +63,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
   const parts = async (): Promise<readonly GuardianPart[]> => {
     await fleet.look();
     const { session } = fleet;
-    return [...ownParts(launched, caller), ...(session === undefined ? [] : othersOf(session, fleet.others(), caller))];
+    return [...ownParts(launched, caller), ...(session === undefined ? [] : othersOf(session, fleet.others(), caller, clock))];
   };
   const guardian = movingGuardian({
     parts,
@@ -107,7 +107,7 @@ export function guardianOfProcesses(membership: Membership, clock: Clock, caller
     const view = await membership.look();
     return { ...view, handles: () => membership.handlesOf(view), hello: (processes) => greet(membership, processes) };
   };
-  const parts = async (): Promise<readonly GuardianPart[]> => othersOf(membership, (await membership.look()).processes, caller);
+  const parts = async (): Promise<readonly GuardianPart[]> => othersOf(membership, (await membership.look()).processes, caller, clock);
   return movingGuardian({
     parts,
     reachable: parts,
@@ -204,41 +204,35 @@ function untilGone(guardian: Guardian, isHere: (request: RequestName) => boolean
   });
 }
 
-function othersOf(membership: Membership, processes: readonly FleetProcess[], caller: Caller): readonly GuardianPart[] {
+function othersOf(membership: Membership, processes: readonly FleetProcess[], caller: Caller, clock: Clock): readonly GuardianPart[] {
   return processes
     .filter(({ shards, number }) => shards.length > 0 && number !== membership.number)
     .map((process) => ({
       name: process.name,
-      guardian: remoteGuardian((name, query) => ask(membership, process, { name, query, caller })),
+      guardian: remoteGuardian((name, query) => ask(membership, process, { name, query, caller, clock })),
     }));
 }
 
 async function ask(
   membership: Membership,
   process: FleetProcess,
-  { name, query, caller: { who, from } }: { readonly name: RequestName; readonly query: object; readonly caller: Caller },
+  {
+    name,
+    query,
+    caller: { who, from },
+    clock,
+  }: { readonly name: RequestName; readonly query: object; readonly caller: Caller; readonly clock: Clock },
 ): Promise<unknown> {
+  const request = JSON.stringify({ do: name, with: query, by: who, from });
+  if (isQuestion(name)) return readAnswer(await askQuestion(membership, process, request, clock));
   const isStop = STOPS.has(name);
   try {
-    return readAnswer(
-      await membership.ask(process, JSON.stringify({ do: name, with: query, by: who, from }), isStop ? STOP_MS : ANSWER_MS),
-    );
+    return readAnswer(await membership.ask(process, request, isStop ? STOP_MS : ORDER_MS));
   } catch (error) {
-    if (!isRetinueError(error) || error.code !== "process_silent") throw error;
-    if (isQuestion(name)) throw await unanswered(membership, process);
-    if (!isStop) throw error;
+    if (!isStop || !isRetinueError(error) || error.code !== "process_silent") throw error;
     const inFlight = await membership.endSessions(process);
     return { message: `${process.name} did not answer: its sessions are ended, so that it begins nothing more`, inFlight };
   }
-}
-
-/** The error of a question, by whether its process still lives. */
-async function unanswered(membership: Membership, { number, name }: FleetProcess): Promise<RetinueError> {
-  const { processes } = await membership.look();
-  if (processes.every((one) => one.number !== number)) return new Refused("nothing_found", `${name} is gone`);
-  return new Retryable("process_silent", `${name} has not answered within ${ANSWER_MS / SECOND} s`, {
-    hint: "retinue fleet shows if it still works; a process that is stopped loses its specialists to the others",
-  });
 }
 
 /** Asks a process to give its specialists to the others, of which there may be none. */
@@ -247,7 +241,7 @@ export async function drainProcess(
   process: FleetProcess,
   { all, by }: { readonly all: readonly FleetProcess[]; readonly by: string },
 ): Promise<OrderResult> {
-  readAnswer(await membership.ask(process, JSON.stringify({ do: "drain", by }), ANSWER_MS));
+  readAnswer(await membership.ask(process, JSON.stringify({ do: "drain", by }), ORDER_MS));
   if (process.draining) return { message: `${process.name} was drained before, and takes none until it is started again` };
   const isLast = all.every((one) => one.draining || one.number === process.number);
   return {

@@ -1,10 +1,8 @@
 /** The status of a fleet: that of each process, joined, with what each process has and whether it answers. */
 import { isRetinueError, messageOf, Retryable, type RetinueError } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
-import { SECOND } from "../core/units.ts";
 import type { FleetProcess } from "../store/postgres/fleet-view.ts";
 import { NO_PROCESS } from "../store/postgres/placements.ts";
-import { HELLO_MS } from "../runtime/hello.ts";
 import type { Heard } from "./ask-processes.ts";
 import type { GuardianPart } from "./guardian-part.ts";
 import { nobodyAtWork } from "./join-guardians.ts";
@@ -48,8 +46,7 @@ export async function statusOfFleet(
       one.status === "rejected" && !isGone(one.reason) ? [[parts[i]?.name ?? "", messageOf(one.reason as unknown)] as const] : [],
     ),
   );
-  for (const { number, name } of idle)
-    if (heard.get(number)?.answers === false) silent.set(name, `${name} has not answered within ${HELLO_MS / SECOND} s`);
+  for (const { number, name } of idle) if (heard.get(number)?.answers === false) silent.set(name, `${name} does not answer`);
   const isAnybodyHere = idle.some(({ number }) => heard.get(number)?.answers === true);
   const isAnybodyAtWork = processes.some(({ name, shards }) => shards.length > 0 && silent.has(name));
   if (answered.length === 0 && (silent.size === 0 || (isAnybodyHere && !isAnybodyAtWork))) throw whyNobody();

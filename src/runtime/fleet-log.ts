@@ -10,6 +10,8 @@ import type { Runtime } from "./runtime.ts";
 
 /** Beyond it a person is told. */
 export const CLOCKS_APART_MS = 2 * SECOND;
+/** A thread that ran nothing for so long was stopped or blocked: work on a busy machine takes a part of it. */
+const STOOD_STILL_MS = 5 * SECOND;
 
 /** Says how far a clock is from another, and on which side. */
 export function apartText(aheadMs: number): string {
@@ -34,6 +36,8 @@ export class FleetLog {
   readonly #log: Logger;
   readonly #clock: Pick<Clock, "monotonic" | "now">;
   #processes: ReadonlyMap<number, FleetProcess> | undefined;
+  /** The others that had shards when none was free. */
+  #holders: ReadonlySet<number> = new Set();
   #handles: ReadonlySet<Handle> = new Set();
   #areApart = false;
   #trouble: (Trouble & { readonly isAll: boolean; readonly isMistake: boolean; readonly began: number }) | undefined;
@@ -56,6 +60,14 @@ export class FleetLog {
     });
   }
 
+  /** Tells that this process ran nothing for a while, which is the cause of what it finds then. `lateMs`: the time by which a timer was late. */
+  woke(lateMs: number): void {
+    if (lateMs < STOOD_STILL_MS) return;
+    this.#log.warn(`this process stood still for ${showDuration(Math.round(lateMs / SECOND) * SECOND)}`, {
+      hint: "it was stopped, or a handler blocked its thread; if that takes longer than session_timeout, its specialists go to the others",
+    });
+  }
+
   /** Tells who came and went since the last call. `own` is the number of this process. */
   members(processes: readonly FleetProcess[], own: number): void {
     const before = this.#processes;
@@ -69,6 +81,15 @@ export class FleetLog {
       if (now.has(number)) continue;
       this.#log.info(`${name} ${draining ? "has left" : "is gone, and was not seen to drain"}: ${count}`);
     }
+  }
+
+  /** Tells of others that have lost all shards and live. Call it when no shard is free: one that shares out its shards anew is without for a moment. */
+  bereft(processes: readonly FleetProcess[], own: number): void {
+    const others = processes.filter(({ number, draining }) => number !== own && !draining);
+    for (const { number, name, shards } of others)
+      if (shards.length === 0 && this.#holders.has(number))
+        this.#log.warn(`the others have taken the specialists of ${name}, which is still there: it is stopped, or cannot use the store`);
+    this.#holders = new Set(others.filter(({ shards }) => shards.length > 0).map(({ number }) => number));
   }
 
   /** Tells how many specialists came and went since the last call. A store that was made anew has those of before. */

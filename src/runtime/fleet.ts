@@ -31,8 +31,6 @@ import { tellOfPast } from "./tell-of-past.ts";
 /** A process has few stores: each is a working copy and a connection. */
 const MOST_PARTS = 4;
 const AGAIN_MS = SECOND;
-/** Between looks just after a process came, went or began to drain, or shards became free. */
-const UNSETTLED_MS = SECOND / 4;
 /** A look at all locks, although no session has come or gone. */
 const LOOKED_ANYWAY_MS = 10 * SECOND;
 
@@ -231,7 +229,7 @@ export class Fleet {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const wake = this.#wake.signal;
-      await sleep(clock, this.#settling.isOver && !this.#takers.areAwaited(clock.monotonic()) ? SECOND : UNSETTLED_MS, wake);
+      this.#log.woke(await this.#settling.pause(this.#takers.areAwaited(clock.monotonic()), wake));
       const isTold = wake.aborted;
       this.#wake = new AbortController();
       if (signal.aborted) return;
@@ -272,6 +270,7 @@ export class Fleet {
     const { processes, free } = await this.look();
     this.#settling.note(processes);
     this.#log.members(processes, membership.number);
+    if (free.length === 0) this.#log.bereft(processes, membership.number);
     this.#log.clocksApart(this.#with.time.aheadMs);
     if (this.own === undefined) this.#isSessionLost = true; // it ended before anybody heard of it
     if (this.isDraining && this.own?.draining === false) await membership.drains(); // it has joined anew since

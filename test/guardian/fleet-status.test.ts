@@ -30,7 +30,7 @@ async function partOf(name: string, ...handles: readonly string[]): Promise<Guar
 
 const silentPart = (name: string): GuardianPart => ({
   name,
-  guardian: remoteGuardian(() => Promise.reject(new Retryable("process_silent", `${name} has not answered within 10 s`))),
+  guardian: remoteGuardian(() => Promise.reject(new Retryable("process_silent", `${name} does not answer`))),
 });
 
 const handles = async (): Promise<ReadonlyMap<number, readonly Handle[]>> =>
@@ -61,13 +61,13 @@ test("each process has its name, its start and its number of specialists, whatev
 test("a process that does not answer is named once, with its specialists", async () => {
   const parts = [await partOf("web:1", "a", "b"), silentPart("web:2")];
   const status = await statusOfFleet(parts, async () => ({ processes: [process(1), process(2)], free: [], handles, hello }));
-  expect(status.unseen).toBe("web:2 has not answered within 10 s; it has 2 specialists: c, d");
+  expect(status.unseen).toBe("web:2 does not answer; it has 2 specialists: c, d");
   expect(status.unseenHandles).toEqual(["c", "d"]);
   expect(status.processes?.[1]).toMatchObject({ specialists: 2, silent: { handles: ["c", "d"] } });
   await expect(
     statusOfFleet([silentPart("web:2")], async () => ({ processes: [process(2)], free: [], handles, hello })),
   ).rejects.toMatchObject({
-    message: "no process answers: web:2 has not answered within 10 s",
+    message: "no process answers: web:2 does not answer",
   });
 });
 
@@ -75,7 +75,7 @@ test("a process that has nothing and does not answer is named too", async () => 
   const idle = [3, 4].map((number) => ({ ...process(number), shards: [] }));
   const parts = [await partOf("web:1", "a")];
   const status = await statusOfFleet(parts, async () => ({ processes: [process(1), ...idle], free: [], handles, hello }));
-  expect(status.unseen).toBe("web:4 has not answered within 1 s; it has no specialist");
+  expect(status.unseen).toBe("web:4 does not answer; it has no specialist");
   expect(status.processes?.map(({ silent }) => silent?.handles)).toEqual([undefined, undefined, []]);
   const nobody = new Retryable("nobody_at_work", "nobody has a store");
   await expect(

@@ -32,6 +32,29 @@ test("who joins and leaves is one line each, with the number of processes", () =
   expect(told()).toEqual(["info: web:3 has left: 1 process shares the store"]);
 });
 
+test("a process that has lost its shards to the others and lives is named once", () => {
+  const { fleet, told } = lab();
+  const having = (number: number, count: number) => ({ ...process(number), shards: Array.from({ length: count }, (_, i) => i) });
+  fleet.bereft([having(1, 2), having(2, 2), having(3, 0)], 1); // the third has just joined
+  fleet.bereft([having(1, 2), having(2, 2), having(3, 0)], 1);
+  expect(told()).toEqual([]);
+  fleet.bereft([having(1, 4), having(2, 0), having(3, 0)], 1);
+  fleet.bereft([having(1, 4), having(2, 0), having(3, 0)], 1);
+  expect(told()).toEqual([
+    "warn: the others have taken the specialists of web:2, which is still there: it is stopped, or cannot use the store",
+  ]);
+  fleet.bereft([having(1, 2), having(3, 2)], 1);
+  fleet.bereft([having(1, 4), { ...having(3, 0), draining: true }], 1);
+  expect(told()).toEqual([]);
+});
+
+test("a process that ran nothing for a while says so, and not for a moment", () => {
+  const { fleet, told } = lab();
+  fleet.woke(900);
+  fleet.woke(13_400);
+  expect(told()).toEqual(["warn: this process stood still for 13s"]);
+});
+
 test("specialists that came and went are counted, and a store that is made anew changes nothing", () => {
   const { fleet, told } = lab();
   const runtime = (...handles: readonly string[]) => ({ members: () => handles.map((handle) => memberOf({ handle: asHandle(handle) })) });

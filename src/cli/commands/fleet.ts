@@ -85,7 +85,8 @@ async function show(membership: Membership, view: FleetView, { out, clock }: Con
     ...(rows.some(isApart) ? [CLOCK] : []),
     ...(areDifferent(rows) ? [DEFINITIONS] : []),
   ]);
-  if (processes.length === 0) out.line("No process works on this store.");
+  if (processes.length === 0)
+    out.line("No process is connected to this store. After a restart of its server they connect again within seconds.");
   const silent = rows.filter(({ answers }) => !answers);
   if (silent.length > 0) {
     const names = silent.map(({ name }) => name).join(", ");

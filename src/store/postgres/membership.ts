@@ -204,9 +204,12 @@ export class Membership {
     await this.#query("SELECT pg_notify($1, 'look')", [this.#channel]);
   }
 
-  /** Asks another process. Throws `Retryable` (`process_silent`) if no answer comes in time: its text says what may still happen. */
-  ask(receiver: FleetProcess, body: string, timeoutMs: number): Promise<string> {
-    return this.#requests.ask(receiver, body, timeoutMs);
+  /**
+   * Asks another process. Throws `Retryable` (`process_silent`) if no answer comes in time: its text says what may still happen. `signal`
+   * ends the wait.
+   */
+  ask(receiver: FleetProcess, body: string, timeoutMs: number, signal?: AbortSignal): Promise<string> {
+    return this.#requests.ask(receiver, body, timeoutMs, signal);
   }
 
   /** Tells other processes; nobody answers. */

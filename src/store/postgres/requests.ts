@@ -59,9 +59,9 @@ export class Requests {
 
   /**
    * Asks another process. Throws `Retryable` (`process_silent`) if no answer comes in time, which says if the other may still do what it
-   * was asked for.
+   * was asked for. `signal` ends the wait, as if the other had gone.
    */
-  async ask(receiver: Receiver, body: string, timeoutMs: number): Promise<string> {
+  async ask(receiver: Receiver, body: string, timeoutMs: number, signal?: AbortSignal): Promise<string> {
     const { query, channel, clock } = this.#options;
     const [row] = await query(
       `WITH asked AS (INSERT INTO @.request (number, receiver, body, deadline)
@@ -77,6 +77,7 @@ export class Requests {
       waitedMs = timeoutMs;
       answered.resolve(undefined);
     });
+    signal?.addEventListener("abort", () => answered.resolve(undefined), { once: true });
     try {
       return (await answered.promise) ?? (await this.#withdraw(number, receiver, waitedMs));
     } finally {

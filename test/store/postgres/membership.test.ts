@@ -132,16 +132,22 @@ test("a request that was taken and is not answered may have been carried out, an
   gate.resolve("late");
 });
 
-test("nobody waits for the answer of a process that is gone", async (context) => {
+test("nobody waits for the answer of a process that is gone, and a wait that is given up takes the request back", async (context) => {
   const here = await lab(context);
-  const [asking, gone] = [await here.join(["a"]), await here.join(["a"], { answer: () => new Promise(() => undefined) })];
-  const to = (await asking.look()).processes.find(({ number }) => number === gone.number);
+  const [asking, mute] = [await here.join(["a"]), await here.join(["a"], { answer: () => new Promise(() => undefined) })];
+  const to = (await asking.look()).processes.find(({ number }) => number === mute.number);
   if (to === undefined) throw new Error("nobody else is there");
-  const answer = asking.ask(to, "anything", 60_000).catch((error: unknown) => error);
-  await gone.close();
+  const over = new AbortController();
+  const [given, lost] = [over.signal, undefined].map((signal) => asking.ask(to, "it", 60_000, signal).catch((error: unknown) => error));
+  const waiting = () => here.run("SELECT body FROM retinue.request");
+  await expect.poll(waiting).toHaveLength(2);
+  over.abort();
+  expect(await given).toMatchObject({ code: "process_silent" });
+  expect(await waiting()).toHaveLength(1);
+  await mute.close();
   await expect.poll(async () => (await asking.look()).processes.length).toBe(1);
   const message = expect.stringContaining("is gone") as string;
-  expect(await answer).toMatchObject({ code: "process_silent", message });
+  expect(await lost).toMatchObject({ code: "process_silent", message });
 });
 
 test("a notice reads each request once, and no body again while it is being answered", async (context) => {
