@@ -318,6 +318,7 @@ export const ERROR_CODES = [
   "store_not_empty",
   "backup_exists",
   "backup_failed",
+  "copy_unconfirmed",
   "worker_confused",
   "runtime_silent",
   // Managing agents

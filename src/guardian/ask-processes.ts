@@ -45,9 +45,12 @@ export async function askQuestion(
   const done = new AbortController();
   try {
     const silence = greetUntilSilent(membership, process, clock, done.signal);
-    return await Promise.race([membership.ask(process, question, ANSWER_MS, done.signal), silence]);
+    const answer = membership.ask(process, question, ANSWER_MS, done.signal).catch((error: unknown) => {
+      throw isSilent(error) ? new Retryable("process_silent", `${process.name} has not answered within ${ANSWER_MS / SECOND} s`) : error;
+    });
+    return await Promise.race([answer, silence]);
   } catch (error) {
-    if (isSilent(error)) throw await unanswered(membership, process);
+    if (isSilent(error)) throw await unanswered(membership, process, error);
     throw error;
   } finally {
     done.abort();
@@ -64,19 +67,19 @@ async function greetUntilSilent(
   await sleep(clock, HELLO_MS, done);
   for (let hellos = 0; !done.aborted && hellos < MOST_HELLOS; hellos++)
     if ((await askOne(membership, process, done)).answers) return new Promise<never>(() => undefined);
-  throw new Retryable("process_silent", `${process.name} answers no hello`);
+  throw new Retryable("process_silent", `${process.name} does not answer`);
 }
 
 /** The error of a question, by whether its process still lives. */
-async function unanswered(membership: Pick<Membership, "look">, { number, name }: FleetProcess): Promise<RetinueError> {
+async function unanswered(membership: Pick<Membership, "look">, { number, name }: FleetProcess, silence: Error): Promise<RetinueError> {
   const { processes } = await membership.look();
   if (processes.every((one) => one.number !== number)) return new Refused("nothing_found", `${name} is gone`);
-  return new Retryable("process_silent", `${name} does not answer`, {
+  return new Retryable("process_silent", silence.message, {
     hint: "retinue fleet shows if it still works; a process that is stopped loses its specialists to the others",
   });
 }
 
-function isSilent(error: unknown): boolean {
+function isSilent(error: unknown): error is RetinueError {
   return isRetinueError(error) && error.code === "process_silent";
 }
 

@@ -88,7 +88,9 @@ export class FleetLog {
     const others = processes.filter(({ number, draining }) => number !== own && !draining);
     for (const { number, name, shards } of others)
       if (shards.length === 0 && this.#holders.has(number))
-        this.#log.warn(`the others have taken the specialists of ${name}, which is still there: it is stopped, or cannot use the store`);
+        this.#log.warn(
+          `the others have taken the specialists of ${name}, which is still there: it is stopped, cannot use the store, or lacks definitions`,
+        );
     this.#holders = new Set(others.filter(({ shards }) => shards.length > 0).map(({ number }) => number));
   }
 

@@ -9,23 +9,22 @@ import { SECOND } from "../core/units.ts";
 import type { FleetProcess, FleetView } from "../store/postgres/fleet-view.ts";
 import { KnownStore } from "../store/postgres/known-store.ts";
 import { Membership } from "../store/postgres/membership.ts";
-import { SHARDS } from "../store/postgres/ownership.ts";
 import { sessionTimes } from "../store/postgres/session-settings.ts";
 import type { Recovered } from "../store/store.ts";
-import { aimOf, chooseToGive, chooseToJoin, fairShare, neededBefore } from "./fair-share.ts";
+import { chooseToGive, chooseToJoin } from "./fair-share.ts";
 import { Differing } from "./differing.ts";
 import { FirstProcess } from "./first-process.ts";
 import { FleetLog, type Trouble } from "./fleet-log.ts";
 import type { FleetOptions, Part } from "./fleet-options.ts";
 import { Giving } from "./giving.ts";
 import { SALT_LENGTH } from "./launch.ts";
-import { hearSilent, sayHello } from "./hello.ts";
+import { hearSilent } from "./hello.ts";
 import { makePart, openHeld } from "./make-part.ts";
 import { OrdersMeanwhile } from "./orders-meanwhile.ts";
 import { QuickLosses } from "./quick-losses.ts";
 import { SharedKeys } from "./shared-keys.ts";
 import { Settling } from "./settling.ts";
-import { Takers } from "./takers.ts";
+import { SharingOut } from "./sharing-out.ts";
 import { tellOfPast } from "./tell-of-past.ts";
 
 /** A process has few stores: each is a working copy and a connection. */
@@ -47,11 +46,11 @@ export class Fleet {
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** The last look found nothing to give or to take. */
   #isAtRest = false;
-  readonly #takers = new Takers();
   readonly orders = new OrdersMeanwhile();
   /** The part whose work begins now. */
   #beginning: Part | undefined;
   readonly #settling: Settling;
+  readonly #sharing: SharingOut;
   readonly #first: FirstProcess;
   readonly #giving: Giving<Part>;
   readonly sharedKeys: SharedKeys;
@@ -70,6 +69,7 @@ export class Fleet {
     const { clock, log } = options.options;
     this.#log = new FleetLog(log, clock);
     this.#settling = new Settling(clock);
+    this.#sharing = new SharingOut(clock);
     this.#first = new FirstProcess(wall, sessionTimes(address.sessionTimeoutMs).currentMs);
     this.sharedKeys = new SharedKeys({ keyGroups, log, now: () => clock.now() });
     this.#losses = new QuickLosses(clock);
@@ -122,6 +122,11 @@ export class Fleet {
 
   partOf(handle: Handle): Part | undefined {
     return this.parts.find((part) => part.has(handle));
+  }
+
+  /** True for a specialist that another process has a definition of, and this one has not. */
+  isElsewhere(handle: Handle): boolean {
+    return this.#sharing.isElsewhere(handle);
   }
 
   /** Resolves when no store is being opened: the parts of then have read every halt of before. */
@@ -204,14 +209,17 @@ export class Fleet {
       onNotice: () => this.#wake.abort(),
       answer,
       onTime: (serverNow, askedAt) => time.note(serverNow, askedAt),
-      onLost: () => {
-        this.#isSessionLost = true;
-        for (const part of this.#parts) part.lose("no session shows this process"); // a halt asks only those seen
-        this.#wake.abort();
-      },
+      onLost: () => this.#loseSession(),
     });
     this.#startedAt ??= clock.now();
     await this.place();
+  }
+
+  /** Others may end this process's sessions, and ask it no longer. */
+  #loseSession(): undefined {
+    this.#isSessionLost = true;
+    for (const part of this.#parts) part.lose("no session shows this process");
+    this.#wake.abort();
   }
 
   /** Puts specialists that share a key together. Those that cannot be are not run, because their key's quota would be counted twice. */
@@ -229,7 +237,7 @@ export class Fleet {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const wake = this.#wake.signal;
-      this.#log.woke(await this.#settling.pause(this.#takers.areAwaited(clock.monotonic()), wake));
+      this.#log.woke(await this.#settling.pause(this.#sharing.areTakersAwaited, wake));
       const isTold = wake.aborted;
       this.#wake = new AbortController();
       if (signal.aborted) return;
@@ -256,8 +264,9 @@ export class Fleet {
 
   async #lookAndTell(): Promise<Recovered | undefined> {
     const recovered = await this.#look();
-    if (this.parts.length > 0 || this.isDraining) this.#losses.suffices();
-    this.#log.looked(this.#losses.reason, this.parts.length === 0);
+    const isAll = this.parts.length === 0;
+    if (!isAll || this.isDraining) this.#losses.suffices();
+    if (!isAll || this.#ending.size === 0) this.#log.looked(this.#losses.reason, isAll); // one that drains keeps its shards from the next
     if (this.#ending.size === 0) this.#log.specialists(this.parts.map(({ runtime }) => runtime));
     return recovered;
   }
@@ -272,22 +281,14 @@ export class Fleet {
     this.#log.members(processes, membership.number);
     if (free.length === 0) this.#log.bereft(processes, membership.number);
     this.#log.clocksApart(this.#with.time.aheadMs);
-    if (this.own === undefined) this.#isSessionLost = true; // it ended before anybody heard of it
+    if (this.own?.present !== true) return this.#loseSession(); // it ended before anybody heard of it
     if (this.isDraining && this.own?.draining === false) await membership.drains(); // it has joined anew since
     for (const { silent } of this.#parts) hearSilent(membership, processes, silent);
-    const now = this.#with.options.clock.monotonic();
-    const takers = this.#takers.among(processes, free.length, membership.number, now);
-    for (const number of this.#takers.toAsk(now)) sayHello(membership, processes, number, () => this.#takers.answered(number));
-    const working = takers.filter(({ draining }) => !draining);
-    const isSharingOut = free.length > 0 || this.#settling.isOver;
-    const uneven = isSharingOut ? await membership.unevenShards(working.map(({ number }) => number)) : [];
-    const { take, excess, foreign } = aimOf({
-      share: fairShare(takers, membership.number, SHARDS),
-      before: neededBefore(takers, membership.number, SHARDS),
-      owned: [...this.#parts].flatMap(({ shards }) => shards), // now: a part may have ended since the look
-      free,
-      fewest: Math.min(...working.map(({ shards }) => shards.length)),
-      uneven,
+    const { take, excess, foreign } = await this.#sharing.aim({
+      membership,
+      view: this.#view,
+      owned: () => [...this.#parts].flatMap(({ shards }) => shards), // a part may have ended since the look
+      isSettled: this.#settling.isOver,
     });
     if (take.length > 0 && !this.isDraining) return this.#losses.mayOpen ? this.#take(membership, take) : undefined;
     if (this.#ending.size > 0 || !this.#settling.isOver) return undefined;

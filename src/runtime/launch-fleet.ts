@@ -353,12 +353,12 @@ export class FleetRuntime implements SeenRuntime, Pick<Runtime, "start" | "stop"
   }
 
   async #listen(address: { readonly port: number; readonly host: string }): Promise<void> {
-    const { clock, log, specialists, passOn } = this.#with;
+    const { clock, log, specialists, fleet, passOn } = this.#with;
     const { createReceiver } = await import("../webhooks/receiver/http.ts"); // as in a runtime: most run without it
     this.#receiver = createReceiver({
       clock,
       gate: {
-        knows: (handle) => specialists.has(asHandle(handle)),
+        knows: (handle) => specialists.has(asHandle(handle)) || fleet.isElsewhere(asHandle(handle)),
         accept: async (handle, delivery) => (await this.#acceptNow(asHandle(handle), delivery)) ?? passOn(asHandle(handle), delivery),
       },
       onError: (error) => log.error("the webhook receiver failed", { message: messageOf(error) }),

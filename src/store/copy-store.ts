@@ -26,7 +26,7 @@ export interface Copying {
 
 /**
  * Throws `Retryable` (`store_in_use`) while a runtime has one of them, and `Misconfigured` (`store_missing`, `store_not_empty`,
- * `backup_failed`). A copy that fails leaves the original as it was.
+ * `backup_failed`). A copy that fails leaves the original as it was, but for `Retryable` (`copy_unconfirmed`): it stays halted then.
  */
 export async function copyStore(copying: Copying): Promise<{ readonly specialists: number }> {
   try {
@@ -46,18 +46,17 @@ async function copyIdle(copying: Copying): Promise<{ readonly specialists: numbe
     const reason = copiedTo(nameOf(to));
     const wasHalted = (await original.stops()).halts.some(({ scope }) => scope === EVERYONE);
     if (!wasHalted) await original.stop("halt", EVERYONE, reason, clock.now());
+    let copied;
     try {
       await writeWhole(original, file, copying);
-      const copied = await take(file, copying, wasHalted);
-      if (to.kind === "sqlite") {
-        renameSync(file, to.path);
-        syncFolder(to.path);
-      }
-      return copied;
+      copied = await take(file, copying, wasHalted);
+      if (to.kind === "sqlite") renameSync(file, to.path);
     } catch (error) {
-      if (!wasHalted) await original.lift("halt", EVERYONE);
+      if (!wasHalted && !(isRetinueError(error) && error.code === "copy_unconfirmed")) await original.lift("halt", EVERYONE);
       throw error;
     }
+    if (to.kind === "sqlite") syncFolder(to.path); // the copy is there, whether this fails or not
+    return copied;
   } finally {
     removeFiles(file);
     await original.close();

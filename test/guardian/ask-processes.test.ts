@@ -70,6 +70,6 @@ test("a process that is stopped is given up by its silence to hellos, and one th
 test("a process that is busy is waited for as long as it says hello, and in the end given up too", async () => {
   expect(await asking({ hellos: true, questionMs: 8_000 }).told).toBe("the answer");
   const busy = asking({ hellos: true, questionMs: 60_000 });
-  await expect(busy.told).rejects.toMatchObject({ code: "process_silent" });
+  await expect(busy.told).rejects.toMatchObject({ code: "process_silent", message: "web:1 has not answered within 10 s" });
   expect(busy.tookMs()).toBe(10_000);
 });

@@ -16,6 +16,7 @@ const process = (number: number): FleetProcess => ({
   version: "0.1.0",
   startedAt: number * 1_000,
   draining: false,
+  present: true,
   shards: [number],
 });
 

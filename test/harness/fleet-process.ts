@@ -7,5 +7,6 @@ export const fleetProcess = (number: number): FleetProcess => ({
   version: "0.1.0",
   startedAt: 0,
   draining: false,
+  present: true,
   shards: [],
 });

@@ -168,6 +168,29 @@ test("a process that loses the session by which it is seen gives up what it has 
   expect(lab.doubled()).toEqual([]);
 });
 
+test("a process whose store is lost while a handler works sends nothing, and says so until it has one again", async (context) => {
+  const store = await server.database();
+  const until = join(folder(context), "until");
+  const lab = await fleetLab(context, { store, specialists: 2, definition: slow(until) });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"));
+  const post = await lab.news("think");
+  await one.saying((said) => JSON.stringify(said).includes("thinking"));
+  await server.run(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'retinue writer%'",
+    databaseOf(store),
+  );
+  await one.saying(({ message }) => message === "nothing is sent until the store can be used again");
+  // It looks each second, and the server answers; the handler keeps the shards.
+  for (const _ of [1, 2, 3]) expect(await sharesOf(lab)).toEqual([0]);
+  expect(one.said.filter(({ message }) => message === "the store can be used again")).toEqual([]);
+  writeFileSync(until, "");
+  await one.saying(({ message }) => message === "the store can be used again");
+  expect(await sharesOf(lab)).toEqual([1_024]);
+  await lab.answered(post);
+  expect(lab.doubled()).toEqual([]);
+});
+
 test("a drained process stays so when it loses its session, and what it had is at the others", async (context) => {
   const store = await server.database();
   const lab = await fleetLab(context, { store, specialists: 4 });

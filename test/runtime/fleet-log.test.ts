@@ -41,7 +41,7 @@ test("a process that has lost its shards to the others and lives is named once",
   fleet.bereft([having(1, 4), having(2, 0), having(3, 0)], 1);
   fleet.bereft([having(1, 4), having(2, 0), having(3, 0)], 1);
   expect(told()).toEqual([
-    "warn: the others have taken the specialists of web:2, which is still there: it is stopped, or cannot use the store",
+    "warn: the others have taken the specialists of web:2, which is still there: it is stopped, cannot use the store, or lacks definitions",
   ]);
   fleet.bereft([having(1, 2), having(3, 2)], 1);
   fleet.bereft([having(1, 4), { ...having(3, 0), draining: true }], 1);

@@ -59,6 +59,15 @@ test("a delivery to either process reaches its specialist once, wherever that is
     ...signDelivery({ scheme: "standard", secret: "another secret of the same length", payload: "{}", id: "x", at: Date.now() }),
   };
   for (const port of ports) expect((await post(`http://127.0.0.1:${port}/webhooks/${lab.handles[0]}`, forged)).status).toBe(401);
+
+  // One that has no definition of the specialist passes it on, as in an upgrade to a version that has a new one.
+  const [moved = ""] = lab.handles;
+  rmSync(join(processes[0]?.root ?? "", "agents", `${moved}.ts`));
+  const payload = envelope("mention", { id: "late", content: `hi @${moved}`, author: { id: "agent_9", handle: "quill" } }, "late");
+  const late = signDelivery({ scheme: "standard", secret: SECRET, payload, id: "late", at: Date.now() });
+  const status = async (): Promise<number> => (await post(`http://127.0.0.1:${ports[0]}/webhooks/${moved}`, late)).status;
+  await expect.poll(status, { timeout: 30_000 }).toBe(202);
+  expect((await post(`http://127.0.0.1:${ports[0]}/webhooks/nobody`, late)).status).toBe(404);
   for (const process of processes) process.kill("SIGTERM");
   for (const process of processes) expect((await process.ended).code).toBe(0);
 });

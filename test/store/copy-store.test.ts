@@ -16,6 +16,7 @@ import { GUARDIAN } from "../../src/limits/spending.ts";
 import { copyStore } from "../../src/store/copy-store.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { startCuttingProxy } from "../harness/cutting-proxy.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { folder } from "../harness/process.ts";
 
@@ -207,5 +208,35 @@ describe("a copy is refused, and leaves the original as it was", () => {
     await run("ALTER TABLE retinue.specialist DROP CONSTRAINT broken");
     expect(await copy(at.file, at.server)).toEqual({ specialists: 3 });
     expect(existsSync(`${at.back.kind === "sqlite" ? at.back.path : ""}-copy`)).toBe(false);
+  });
+
+  test.for([
+    { how: "unheard", first: "store_connection_lost", halts: 0, again: 3 },
+    { how: "unanswered", first: 3, halts: 1, again: "store_not_empty" },
+    { how: "unreachable", first: "copy_unconfirmed", halts: 1, again: 3 },
+  ])("where the connection ends as it is stored ($how), unless the rows say that it was, or nobody can read them", async (row, context) => {
+    const at = await places(context);
+    await during(at.file, begin);
+    const database = at.server.kind === "postgres" ? at.server.database : "";
+    const proxy = await startCuttingProxy(context, server.port);
+    const through = parseStoreAddress(`${proxy.through(server.address(database))}?session_timeout=2`, folder(context));
+    let isFilling = false;
+    proxy.cutAt(row.how === "unanswered" ? row.how : "unheard", (text) => {
+      isFilling ||= text.includes(".placement (");
+      const isStored = isFilling && text === "COMMIT";
+      if (isStored && row.how === "unreachable") queueMicrotask(() => proxy.silence(true));
+      return isStored;
+    });
+    const outcome = (to: StoreAddress): Promise<unknown> =>
+      copy(at.file, to).then(
+        ({ specialists }) => specialists,
+        (error: { readonly code?: string }) => error.code,
+      );
+    const halts = async (): Promise<number> => (await during(at.file, (store) => store.stops())).halts.length;
+    expect(await outcome(through)).toBe(row.first);
+    expect(proxy.hasCut).toBe(true);
+    expect(await halts()).toBe(row.halts);
+    expect(await outcome(at.server)).toBe(row.again);
+    expect(await halts()).toBe(1);
   });
 });

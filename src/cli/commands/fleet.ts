@@ -86,7 +86,7 @@ async function show(membership: Membership, view: FleetView, { out, clock }: Con
     ...(areDifferent(rows) ? [DEFINITIONS] : []),
   ]);
   if (processes.length === 0)
-    out.line("No process is connected to this store. After a restart of its server they connect again within seconds.");
+    out.line("No process is connected to this store. If some run and its server has just begun, they connect within seconds.");
   const silent = rows.filter(({ answers }) => !answers);
   if (silent.length > 0) {
     const names = silent.map(({ name }) => name).join(", ");

@@ -1,4 +1,5 @@
 /** The definitions of the processes beside the shards of their specialists: which process can run what is in a shard. */
+import { asHandle, type Handle } from "../../core/ids.ts";
 import type { Query } from "./in-schema.ts";
 import { hashedShardSql } from "./shard-map.ts";
 
@@ -37,6 +38,14 @@ export async function unevenShards(query: Query, among: readonly number[], own: 
   if (among.length < 2) return [];
   const rows = await query(UNEVEN, [among, own]);
   return rows.map(({ shard, able, ours }) => ({ shard: Number(shard), isOurs: ours === true, able: Number(able) }));
+}
+
+const ELSEWHERE = `SELECT DISTINCT h FROM @.process p CROSS JOIN LATERAL unnest(p.handles) AS h WHERE p.number = ANY($1::bigint[])
+  EXCEPT SELECT unnest(handles) FROM @.process WHERE number = $2::bigint`;
+
+/** The specialists that one of `among` has a definition of, and the process `own` has not. */
+export async function definedElsewhere(query: Query, among: readonly number[], own: number): Promise<readonly Handle[]> {
+  return (await query(ELSEWHERE, [among, own])).map(({ h }) => asHandle(String(h)));
 }
 
 const UNDEFINED = `WITH owner AS (SELECT * FROM unnest($1::int[], $2::bigint[]) AS o (shard, number)),

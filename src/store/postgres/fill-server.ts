@@ -1,6 +1,8 @@
 /** Fills an empty store on a server with the rows of a file, in one transaction. */
 import { placeOf } from "../../config/postgres-address.ts";
-import { Fatal, Misconfigured } from "../../core/errors.ts";
+import { sleep } from "../../core/clock.ts";
+import { errorClass, Fatal, isRetinueError, Misconfigured, Retryable } from "../../core/errors.ts";
+import { SECOND } from "../../core/units.ts";
 import type { Row } from "../sqlite/columns.ts";
 import { BLOCK } from "../sqlite/numbers.ts";
 import type { TableShape } from "../sqlite/row-changes.ts";
@@ -13,6 +15,7 @@ import { ALL_SHARDS, takeShards } from "./ownership.ts";
 import { storeInUse, type PostgresStoreOptions } from "./postgres-store.ts";
 import { ROW_PLACES, shardOf, type ShardMap } from "./row-places.ts";
 import { openWriter } from "./ready-writer.ts";
+import { isConnectionLost } from "./server-errors.ts";
 import { sessionTimes } from "./session-settings.ts";
 import { hashedShard, shardMap } from "./shard-map.ts";
 
@@ -30,8 +33,8 @@ interface Filling {
 }
 
 /**
- * Throws `Misconfigured` (`store_not_empty`) if the store was used already, and as
- * `openPostgresStore` does.
+ * Throws `Misconfigured` (`store_not_empty`) if the store was used already, `Retryable` (`copy_unconfirmed`) if nobody knows whether it is
+ * filled, and as `openPostgresStore` does.
  */
 export async function fillServer(options: PostgresStoreOptions, whole: WholeFile): Promise<void> {
   const { address, clock } = options;
@@ -66,10 +69,42 @@ export async function fillServer(options: PostgresStoreOptions, whole: WholeFile
     await q("SELECT setval('@.fact_block', $1)", [Math.floor(whole.highest / BLOCK) + 1]);
     await q("UPDATE @.shard SET holder = $1, since = $2", [holder, clock.now()]);
     await noteServer(connection, schema, ALL_SHARDS);
-    await q("COMMIT");
+    await q("COMMIT").catch(async (error: unknown) => {
+      if (!isConnectionLost(error) || !(await wasCommitted(options, holder))) throw error;
+    });
   } finally {
     await connection.close(); // what was not committed is gone with it
   }
+}
+
+/**
+ * True if the rows are there: an answer to COMMIT that is lost says nothing. It is known once the session that was lost has ended, since its
+ * shards are free then. Throws `Retryable` (`copy_unconfirmed`).
+ */
+async function wasCommitted(options: PostgresStoreOptions, holder: number): Promise<boolean> {
+  const { address, clock } = options;
+  const { schema } = address;
+  const times = sessionTimes(address.sessionTimeoutMs);
+  const until = clock.monotonic() + 2 * times.answerMs;
+  for (; clock.monotonic() < until; await sleep(clock, SECOND)) {
+    const connection = await openWriter(options).catch(unlessLost);
+    if (connection === undefined) continue; // the server may be back in a moment
+    try {
+      if ((await takeShards(connection, { schema, wanted: ALL_SHARDS, times })).length < ALL_SHARDS.length) continue;
+      return (await inSchema(connection, schema)("SELECT FROM @.holder WHERE number = $1", [holder])).length > 0;
+    } finally {
+      await connection.close();
+    }
+  }
+  throw new Retryable("copy_unconfirmed", `the server of ${placeOf(address)} was lost as the copy was stored: it may be complete`, {
+    hint: "the original stays halted; look with retinue status at the copy: go on with it, or drop its schema, lift the halt and copy again",
+  });
+}
+
+/** Nothing, for the error of a server that cannot be reached now. */
+function unlessLost(error: unknown): undefined {
+  if (isRetinueError(error) && errorClass(error) === "Retryable") return undefined;
+  throw error;
 }
 
 async function fillTables(filling: Filling): Promise<void> {

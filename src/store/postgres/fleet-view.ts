@@ -4,7 +4,7 @@ import { waitsFor } from "./requests.ts";
 import { ALL_SHARDS, asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS } from "./ownership.ts";
 import { SERVER_NOW } from "./server-time.ts";
 
-/** A living process. */
+/** A living process: one that is present, or has shards. */
 export interface FleetProcess {
   readonly number: number;
   /** `host:pid`, with `#number` where another has the same: containers on one machine may all be the first process of one host. */
@@ -13,6 +13,8 @@ export interface FleetProcess {
   readonly startedAt: number;
   /** It takes no shards, and has given its own away. */
   readonly draining: boolean;
+  /** Its own session is there. One that has lost it hears of nothing, and gives its shards up as soon as it knows. */
+  readonly present: boolean;
   readonly shards: readonly number[];
 }
 
@@ -61,9 +63,9 @@ const LOOK = `WITH held AS MATERIALIZED (
   SELECT ${SERVER_NOW} AS now, (SELECT value FROM @.meta WHERE name = 'salt') AS salt,
     (SELECT coalesce(json_agg(object), '[]') FROM held WHERE shard) AS taken,
     (SELECT coalesce(json_agg(json_build_object('number', p.number, 'name', p.name, 'version', p.version, 'startedAt', p.started_at,
-        'draining', p.draining, 'shards', coalesce(o.shards, '[]'::json)) ORDER BY p.number), '[]')
-      FROM @.process p JOIN held h ON NOT h.shard AND h.object = p.number
-      LEFT JOIN owned o ON o.name = 'retinue writer ' || p.number) AS processes`;
+        'draining', p.draining, 'present', h.object IS NOT NULL, 'shards', coalesce(o.shards, '[]'::json)) ORDER BY p.number), '[]')
+      FROM @.process p LEFT JOIN held h ON NOT h.shard AND h.object = p.number
+      LEFT JOIN owned o ON o.name = 'retinue writer ' || p.number WHERE h.object IS NOT NULL OR o.name IS NOT NULL) AS processes`;
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
@@ -82,6 +84,7 @@ function processOf(value: unknown): FleetProcess {
     version: String(row["version"]),
     startedAt: Number(row["startedAt"]),
     draining: row["draining"] === true,
+    present: row["present"] === true,
     shards: listOf(row["shards"]).map(Number),
   };
 }

@@ -8,7 +8,7 @@ import type { Handle } from "../../core/ids.ts";
 import type { WriteInFlight } from "../controls.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../network-state.ts";
 import type { NewOrder, OrderEnd } from "../orders.ts";
-import { undefinedSpecialists, unevenShards, type UnevenShard } from "./abilities.ts";
+import { definedElsewhere, undefinedSpecialists, unevenShards, type UnevenShard } from "./abilities.ts";
 import { readFleet, readSigns, type FleetProcess, type FleetView } from "./fleet-view.ts";
 import { inSchema, type Query } from "./in-schema.ts";
 import { enterStore, KnownStore, type EnterOptions } from "./known-store.ts";
@@ -162,6 +162,11 @@ export class Membership {
   /** The shards that these processes are not equally able to run. */
   unevenShards(among: readonly number[]): Promise<readonly UnevenShard[]> {
     return unevenShards(this.#query, among, this.number);
+  }
+
+  /** The specialists that one of these processes has a definition of, and this one has not. */
+  definedElsewhere(among: readonly number[]): Promise<readonly Handle[]> {
+    return definedElsewhere(this.#query, among, this.number);
   }
 
   /** The specialists that are at a process without their definition, by what a look has seen: at most so many, and the number of all. */

@@ -1,7 +1,9 @@
 /** The schema in PostgreSQL: its version, and the numbered migrations, each once and under a lock. */
 import { placeOf, type PostgresAddress } from "../../config/postgres-address.ts";
 import { Misconfigured } from "../../core/errors.ts";
+import { noteServer } from "./holders.ts";
 import type { PostgresConnection } from "./open-connection.ts";
+import { ALL_SHARDS } from "./ownership.ts";
 import { schemaRightMissing } from "./server-errors.ts";
 import { TABLES } from "./migrations/0001-tables.ts";
 import { INHERITED_KEYS } from "./migrations/0002-inherited-keys.ts";
@@ -35,6 +37,7 @@ export async function migratePostgres(connection: PostgresConnection, address: P
         await run(text);
         await connection.query({ text: "INSERT INTO migration (number) VALUES ($1)", values: [i + 1] });
       }
+    if (version === 0) await noteServer(connection, schema, ALL_SHARDS); // a replica that lacks its first start is a copy too
     await run("COMMIT");
   } catch (error) {
     await run("ROLLBACK").catch(() => undefined); // the connection may be gone; the error to report is the first one

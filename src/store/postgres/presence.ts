@@ -64,6 +64,7 @@ async function removeEnded(query: Query, schema: string): Promise<void> {
   await query(
     `WITH living AS MATERIALIZED (SELECT l.objid::bigint AS number FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(PROCESS_LOCKS)})
       DELETE FROM @.process WHERE number IN (SELECT p.number FROM @.process p WHERE p.number NOT IN (SELECT number FROM living)
+        AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.application_name = 'retinue writer ' || p.number)
         ORDER BY p.number LIMIT ${REMOVED_AT_ONCE} FOR UPDATE OF p SKIP LOCKED)`,
     [schema],
   );

@@ -77,6 +77,7 @@ export class Requests {
       waitedMs = timeoutMs;
       answered.resolve(undefined);
     });
+    if (signal?.aborted === true) answered.resolve(undefined);
     signal?.addEventListener("abort", () => answered.resolve(undefined), { once: true });
     try {
       return (await answered.promise) ?? (await this.#withdraw(number, receiver, waitedMs));

@@ -129,3 +129,21 @@ test("a process joins the store again that it has worked on, and no other", asyn
   await here.run("UPDATE retinue.meta SET value = 'a third' WHERE name = 'salt'");
   await expect(other.look()).rejects.toMatchObject(gone);
 });
+
+test("a process whose own session is gone is seen as long as it has shards, so that a halt ends its sessions", async (context) => {
+  const here = await lab(context);
+  const lost = await here.join();
+  const held = await openShards({ address: here.address, clock, random: seededRandom(1), shards: [1, 2], process: lost.number });
+  onTestFinished(() => held?.store.close().catch(() => undefined));
+  await here.run(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'retinue process'",
+  );
+  const other = await here.join(); // removes the rows of processes that are gone
+  const seen = async () => (await other.look()).processes.map(({ number, present, shards }) => ({ number, present, shards }));
+  const self = { number: other.number, present: true, shards: [] };
+  expect(await seen()).toEqual([{ number: lost.number, present: false, shards: [1, 2] }, self]);
+  const [process] = (await other.look()).processes;
+  if (process === undefined) throw new Error("nobody is there");
+  await other.endSessions(process);
+  expect(await seen()).toEqual([self]);
+});

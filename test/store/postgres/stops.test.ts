@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Query } from "../../../src/store/postgres/in-schema.ts";
 import { endSessions } from "../../../src/store/postgres/stops.ts";
 
-const silent = { number: 7, name: "host:7", version: "0.1.0", startedAt: 0, draining: false, shards: [1] };
+const silent = { number: 7, name: "host:7", version: "0.1.0", startedAt: 0, draining: false, present: true, shards: [1] };
 
 /** A server that does not end a session when it is told to: `left` are those that are there afterwards. */
 function server(left: readonly Readonly<Record<string, unknown>>[]): Query {
