@@ -1,8 +1,10 @@
 /** A server that was replaced by its replica lacks the last commits: what they decided is not done a second time. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fleetLab } from "../harness/fleet-lab.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
-import { textIn } from "../harness/process.ts";
+import { folder, textIn } from "../harness/process.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 15 })), 60_000);
@@ -37,6 +39,39 @@ test(
     for (const process of processes) expect((await process.ended).code).toBe(0);
   },
 );
+
+/** Answers each post, and votes for those that ask for it. */
+const VOTER = (handle: string): string => `export default { handle: "${handle}", tier: "pro", may: ["posts.reply", "posts.vote"],
+  watch: { feed: { from: "2026-01-01" } }, on: { "post.created": (post, act) => {
+    act.reply(post, "${handle} on " + post.id);
+    if ((post.content ?? "").includes("vote")) act.vote(post, "up"); } } };`;
+
+test("nothing is spent after commits that were lost, because nobody knows what they had spent, until a person says so", async (context) => {
+  const credit = { currency: "credits", micros: 1_000_000 };
+  const config = join(folder(context), "retinue.config.json");
+  writeFileSync(config, JSON.stringify({ guardian: { spend: { total: 6 } }, prices: { "posts.vote": credit } }));
+  const store = await server.database();
+  const lab = await fleetLab(context, { store, specialists: 4, definition: VOTER });
+  const processes = [lab.run({ args: ["--config", config] }), lab.run({ args: ["--config", config] })];
+  const votes = (): number => lab.network.truth.effects({ operation: "posts.vote" }).length;
+  await lab.answered(await lab.news("kept"));
+  await server.copy();
+  await lab.answered(await lab.news("vote for this"));
+  await expect.poll(votes).toBe(4);
+  await server.failOver();
+  await lab.answered(await lab.news("vote for that")); // answers cost nothing
+  const frozen = async () => JSON.parse((await lab.ask("status", "--json")).stdout).frozen;
+  await expect.poll(frozen).toEqual([expect.objectContaining({ scope: "guardian" })]);
+  await lab.answered(await lab.news("vote for the third"));
+  expect(votes()).toBe(4);
+  expect((await lab.ask("unfreeze", "--reason", "the network shows four votes")).code).toBe(0);
+  const [lost, cap] = [4, 6]; // the cap counts what the store knows
+  await expect.poll(votes).toBe(lost + cap);
+  expect(lab.doubled()).toEqual([]);
+  for (const process of processes) process.kill("SIGTERM");
+  for (const process of processes) expect((await process.ended).code).toBe(0);
+  expect(votes()).toBe(lost + cap);
+});
 
 test("a server that comes back without the store is sent nothing more, and nothing is answered again", async (context) => {
   const store = await server.database();
