@@ -36,6 +36,16 @@ test("a backup that is restored as a database of the same server", async (contex
   expect(await start()).toBeUndefined(); // once is enough
 });
 
+test("a backup of a store that was made and had not begun to work: its first start may be lacking", async (context) => {
+  const address = parsePostgresAddress(await server.database(), folder(context));
+  const store = await openPostgresStore({ address, clock, random: seededRandom(1) });
+  await store.close();
+  await server.run(`CREATE DATABASE unworked TEMPLATE ${address.database}`);
+  const copy = await openPostgresStore({ address: { ...address, database: "unworked" }, clock, random: seededRandom(1) });
+  onTestFinished(() => copy.close());
+  expect((await copy.recover(clock.now(), 0)).restoredFrom).toBeDefined();
+});
+
 test("a backup that is restored into the same database", async (context) => {
   const { database, start } = await lab(context);
   // As a restore that drops the tables of the schema and makes them anew.
