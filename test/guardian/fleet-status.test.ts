@@ -8,17 +8,10 @@ import type { Snapshot } from "../../src/guardian/status.ts";
 import type { FleetProcess } from "../../src/store/postgres/fleet-view.ts";
 import { NO_PROCESS } from "../../src/store/postgres/placements.ts";
 import { asHandle, type Handle } from "../../src/core/ids.ts";
+import { fleetProcess } from "../harness/fleet-process.ts";
 import { desk } from "../harness/guardian-over-store.ts";
 
-const process = (number: number): FleetProcess => ({
-  number,
-  name: `web:${number}`,
-  version: "0.1.0",
-  startedAt: number * 1_000,
-  draining: false,
-  present: true,
-  shards: [number],
-});
+const process = (number: number): FleetProcess => ({ ...fleetProcess(number), startedAt: number * 1_000, shards: [number] });
 
 /** A part that runs these specialists. */
 async function partOf(name: string, ...handles: readonly string[]): Promise<GuardianPart> {

@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { DEFINITION, fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { folder } from "../harness/process.ts";
@@ -78,16 +78,29 @@ const slow =
     }
     act.reply(post, "${handle} on " + post.id); } } };`;
 
+/** A process whose first specialist handles a post until `goOn`. */
+async function thinking(context: TestContext, specialists: number) {
+  const store = await server.database();
+  const until = join(folder(context), "until");
+  const lab = await fleetLab(context, { store, specialists, definition: slow(until) });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"));
+  const post = await lab.news("think");
+  await one.saying((said) => JSON.stringify(said).includes("thinking"));
+  return {
+    lab,
+    one,
+    post,
+    query: (sql: string) => server.run(sql, databaseOf(store)),
+    goOn: () => writeFileSync(until, ""),
+  };
+}
+
 test(
   "a process that joins beside a slow handler stops nobody meanwhile, and has its share after it",
   { timeout: 180_000 },
   async (context) => {
-    const until = join(folder(context), "until");
-    const lab = await fleetLab(context, { store: await server.database(), specialists: 6, definition: slow(until) });
-    const one = lab.run();
-    await lab.answered(await lab.news("one"));
-    const thought = await lab.news("think");
-    await one.saying((said) => JSON.stringify(said).includes("thinking"));
+    const { lab, post: thought, goOn } = await thinking(context, 6);
     const two = lab.run();
     await two.saying(({ type }) => type === "started");
     const others = lab.handles.filter((handle) => handle !== "s0");
@@ -98,7 +111,7 @@ test(
       await expect.poll(() => answeredBy(lab, post)).toEqual(others);
     }
     expect([answeredBy(lab, thought), await sharesOf(lab)]).toEqual([others, [1_024, 0]]);
-    writeFileSync(until, "");
+    goOn();
     await expect.poll(() => sharesOf(lab)).toEqual([512, 512]);
     for (const post of [thought, ...posts]) await lab.answered(post);
     expect(lab.doubled()).toEqual([]);
@@ -146,14 +159,7 @@ test("definitions that change while a process opens a store hold for the special
 });
 
 test("a process that loses the session by which it is seen gives up what it has at once, and goes on as one that is seen", async (context) => {
-  const store = await server.database();
-  const until = join(folder(context), "until");
-  const lab = await fleetLab(context, { store, specialists: 2, definition: slow(until) });
-  const one = lab.run();
-  await lab.answered(await lab.news("one"));
-  const post = await lab.news("think");
-  await one.saying((said) => JSON.stringify(said).includes("thinking"));
-  const query = (sql: string) => server.run(sql, databaseOf(store));
+  const { lab, post, query, goOn } = await thinking(context, 2);
   const writers = async (): Promise<readonly unknown[]> =>
     (await query("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'retinue writer%'")).map(
       ({ pid }) => pid,
@@ -163,28 +169,21 @@ test("a process that loses the session by which it is seen gives up what it has 
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'retinue process'",
   );
   await expect.poll(async () => (await writers()).filter((pid) => before.includes(pid)), { timeout: 20_000 }).toEqual([]);
-  writeFileSync(until, "");
+  goOn();
   await lab.answered(post);
   expect(lab.doubled()).toEqual([]);
 });
 
 test("a process whose store is lost while a handler works sends nothing, and says so until it has one again", async (context) => {
-  const store = await server.database();
-  const until = join(folder(context), "until");
-  const lab = await fleetLab(context, { store, specialists: 2, definition: slow(until) });
-  const one = lab.run();
-  await lab.answered(await lab.news("one"));
-  const post = await lab.news("think");
-  await one.saying((said) => JSON.stringify(said).includes("thinking"));
-  await server.run(
+  const { lab, one, post, query, goOn } = await thinking(context, 2);
+  await query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'retinue writer%'",
-    databaseOf(store),
   );
   await one.saying(({ message }) => message === "nothing is sent until the store can be used again");
   // It looks each second, and the server answers; the handler keeps the shards.
   for (const _ of [1, 2, 3]) expect(await sharesOf(lab)).toEqual([0]);
   expect(one.said.filter(({ message }) => message === "the store can be used again")).toEqual([]);
-  writeFileSync(until, "");
+  goOn();
   await one.saying(({ message }) => message === "the store can be used again");
   expect(await sharesOf(lab)).toEqual([1_024]);
   await lab.answered(post);

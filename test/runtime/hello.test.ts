@@ -4,16 +4,7 @@ import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { hearSilent } from "../../src/runtime/hello.ts";
 import { SilentProcesses } from "../../src/runtime/silent-processes.ts";
 import type { FleetProcess } from "../../src/store/postgres/fleet-view.ts";
-
-const process = (number: number): FleetProcess => ({
-  number,
-  name: `p${number}`,
-  version: "1",
-  startedAt: 0,
-  draining: false,
-  present: true,
-  shards: [],
-});
+import { fleetProcess as process } from "../harness/fleet-process.ts";
 
 test("one that is gone is heard, one that answers too, and one that is silent is asked again", async () => {
   const silent = new SilentProcesses(virtualClock(), [1, 2, 3], 9);

@@ -2,8 +2,9 @@
 import { expect, test } from "vitest";
 import type { Query } from "../../../src/store/postgres/in-schema.ts";
 import { endSessions } from "../../../src/store/postgres/stops.ts";
+import { fleetProcess } from "../../harness/fleet-process.ts";
 
-const silent = { number: 7, name: "host:7", version: "0.1.0", startedAt: 0, draining: false, present: true, shards: [1] };
+const silent = { ...fleetProcess(7), shards: [1] };
 
 /** A server that does not end a session when it is told to: `left` are those that are there afterwards. */
 function server(left: readonly Readonly<Record<string, unknown>>[]): Query {
