@@ -1,7 +1,7 @@
 /** Asks all processes of a fleet if they work, at once and for a short time, and one of them a question for as long as it works. */
 import { sleep, type Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
-import { isRetinueError, Refused, Retryable, type RetinueError } from "../core/errors.ts";
+import { isRetinueError, Refused, Retryable } from "../core/errors.ts";
 import { isObject, numberIn, parseJson, textIn } from "../core/json.ts";
 import { SECOND } from "../core/units.ts";
 import { HELLO, HELLO_MS } from "../runtime/hello.ts";
@@ -46,12 +46,14 @@ export async function askQuestion(
   try {
     const silence = greetUntilSilent(membership, process, clock, done.signal);
     const answer = membership.ask(process, question, ANSWER_MS, done.signal).catch((error: unknown) => {
-      throw isSilent(error) ? new Retryable("process_silent", `${process.name} has not answered within ${ANSWER_MS / SECOND} s`) : error;
+      throw isSilent(error) ? silent(process, `has not answered within ${ANSWER_MS / SECOND} s`) : error;
     });
     return await Promise.race([answer, silence]);
   } catch (error) {
-    if (isSilent(error)) throw await unanswered(membership, process, error);
-    throw error;
+    if (!isSilent(error)) throw error;
+    const { processes } = await membership.look();
+    if (processes.some(({ number }) => number === process.number)) throw error;
+    throw new Refused("nothing_found", `${process.name} is gone`);
   } finally {
     done.abort();
   }
@@ -67,19 +69,17 @@ async function greetUntilSilent(
   await sleep(clock, HELLO_MS, done);
   for (let hellos = 0; !done.aborted && hellos < MOST_HELLOS; hellos++)
     if ((await askOne(membership, process, done)).answers) return new Promise<never>(() => undefined);
-  throw new Retryable("process_silent", `${process.name} does not answer`);
+  throw silent(process, "does not answer");
 }
 
-/** The error of a question, by whether its process still lives. */
-async function unanswered(membership: Pick<Membership, "look">, { number, name }: FleetProcess, silence: Error): Promise<RetinueError> {
-  const { processes } = await membership.look();
-  if (processes.every((one) => one.number !== number)) return new Refused("nothing_found", `${name} is gone`);
-  return new Retryable("process_silent", silence.message, {
+function silent({ name }: FleetProcess, how: string): Retryable {
+  return new Retryable("process_silent", `${name} ${how}`, {
     hint: "retinue fleet shows if it still works; a process that is stopped loses its specialists to the others",
   });
 }
 
-function isSilent(error: unknown): error is RetinueError {
+/** True for the error of a request that its process did not answer in time. */
+export function isSilent(error: unknown): boolean {
   return isRetinueError(error) && error.code === "process_silent";
 }
 

@@ -46,7 +46,7 @@ async function copyIdle(copying: Copying): Promise<{ readonly specialists: numbe
     const reason = copiedTo(nameOf(to));
     const wasHalted = (await original.stops()).halts.some(({ scope }) => scope === EVERYONE);
     if (!wasHalted) await original.stop("halt", EVERYONE, reason, clock.now());
-    let copied;
+    let copied: { readonly specialists: number };
     try {
       await writeWhole(original, file, copying);
       copied = await take(file, copying, wasHalted);

@@ -40,7 +40,7 @@ export async function unevenShards(query: Query, among: readonly number[], own: 
   return rows.map(({ shard, able, ours }) => ({ shard: Number(shard), isOurs: ours === true, able: Number(able) }));
 }
 
-const ELSEWHERE = `SELECT DISTINCT h FROM @.process p CROSS JOIN LATERAL unnest(p.handles) AS h WHERE p.number = ANY($1::bigint[])
+const ELSEWHERE = `SELECT h FROM @.process p CROSS JOIN LATERAL unnest(p.handles) AS h WHERE p.number = ANY($1::bigint[])
   EXCEPT SELECT unnest(handles) FROM @.process WHERE number = $2::bigint`;
 
 /** The specialists that one of `among` has a definition of, and the process `own` has not. */

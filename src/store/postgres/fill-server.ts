@@ -39,14 +39,10 @@ interface Filling {
 export async function fillServer(options: PostgresStoreOptions, whole: WholeFile): Promise<void> {
   const { address, clock } = options;
   const { schema } = address;
-  const times = sessionTimes(address.sessionTimeoutMs);
-  const connection = await openWriter(options);
+  const connection = await takeWhole(options);
+  if (connection === undefined) throw await storeInUse(options);
   const q = inSchema(connection, schema);
   try {
-    if ((await takeShards(connection, { schema, wanted: ALL_SHARDS, times })).length < ALL_SHARDS.length) {
-      await connection.close(); // else it would be named among those that have the store
-      throw await storeInUse(options);
-    }
     const [used] = await q(`SELECT ${USED.map((table) => `EXISTS (SELECT FROM @.${table})`).join(" OR ")} AS used`);
     if (used?.["used"] === true)
       throw new Misconfigured("store_not_empty", `the schema ${schema} of ${placeOf(address)} has a store that was used already`, {
@@ -77,21 +73,33 @@ export async function fillServer(options: PostgresStoreOptions, whole: WholeFile
   }
 }
 
+/** A session that has every shard; undefined if somebody else has one. */
+async function takeWhole(options: PostgresStoreOptions): Promise<PostgresConnection | undefined> {
+  const { schema, sessionTimeoutMs } = options.address;
+  const connection = await openWriter(options);
+  try {
+    const taken = await takeShards(connection, { schema, wanted: ALL_SHARDS, times: sessionTimes(sessionTimeoutMs) });
+    if (taken.length === ALL_SHARDS.length) return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  await connection.close(); // else it would be named among those that have the store
+  return undefined;
+}
+
 /**
  * True if the rows are there: an answer to COMMIT that is lost says nothing. It is known once the session that was lost has ended, since its
  * shards are free then. Throws `Retryable` (`copy_unconfirmed`).
  */
 async function wasCommitted(options: PostgresStoreOptions, holder: number): Promise<boolean> {
   const { address, clock } = options;
-  const { schema } = address;
-  const times = sessionTimes(address.sessionTimeoutMs);
-  const until = clock.monotonic() + 2 * times.answerMs;
+  const until = clock.monotonic() + 2 * sessionTimes(address.sessionTimeoutMs).answerMs;
   for (; clock.monotonic() < until; await sleep(clock, SECOND)) {
-    const connection = await openWriter(options).catch(unlessLost);
-    if (connection === undefined) continue; // the server may be back in a moment
+    const connection = await takeWhole(options).catch(unlessLost);
+    if (connection === undefined) continue; // the server may be back in a moment, and the lost session ended
     try {
-      if ((await takeShards(connection, { schema, wanted: ALL_SHARDS, times })).length < ALL_SHARDS.length) continue;
-      return (await inSchema(connection, schema)("SELECT FROM @.holder WHERE number = $1", [holder])).length > 0;
+      return (await inSchema(connection, address.schema)("SELECT FROM @.holder WHERE number = $1", [holder])).length > 0;
     } finally {
       await connection.close();
     }

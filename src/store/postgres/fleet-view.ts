@@ -1,7 +1,7 @@
 /** The processes of a fleet as the server sees them: who lives, who has which shards, and what each can run. */
 import type { Query } from "./in-schema.ts";
 import { waitsFor } from "./requests.ts";
-import { ALL_SHARDS, asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS } from "./ownership.ts";
+import { ALL_SHARDS, asOid, LOCKS, PROCESS_LOCKS, SHARD_LOCKS, writerOf } from "./ownership.ts";
 import { SERVER_NOW } from "./server-time.ts";
 
 /** A living process: one that is present, or has shards. */
@@ -65,7 +65,7 @@ const LOOK = `WITH held AS MATERIALIZED (
     (SELECT coalesce(json_agg(json_build_object('number', p.number, 'name', p.name, 'version', p.version, 'startedAt', p.started_at,
         'draining', p.draining, 'present', h.object IS NOT NULL, 'shards', coalesce(o.shards, '[]'::json)) ORDER BY p.number), '[]')
       FROM @.process p LEFT JOIN held h ON NOT h.shard AND h.object = p.number
-      LEFT JOIN owned o ON o.name = 'retinue writer ' || p.number WHERE h.object IS NOT NULL OR o.name IS NOT NULL) AS processes`;
+      LEFT JOIN owned o ON o.name = ${writerOf("p.number")} WHERE h.object IS NOT NULL OR o.name IS NOT NULL) AS processes`;
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

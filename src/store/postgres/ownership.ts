@@ -18,6 +18,9 @@ export function writerPurpose(process: number): string {
   return process === 0 ? "writer" : `writer ${process}`;
 }
 
+/** The name, as `application_name` has it, of the sessions that write for the process with this number, an expression of SQL. */
+export const writerOf = (number: string): string => `'retinue writer ' || ${number}`;
+
 /** Our locks in `pg_locks`. */
 export const LOCKS = `pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() AND l.locktype = 'advisory'
   AND l.objsubid = 2 AND l.granted`;

@@ -23,7 +23,7 @@ import { awaitPast } from "./await-past.ts";
 import { NumberBlocks } from "./blocks.ts";
 import { ACCOUNTS, CommitGroups } from "./commit-groups.ts";
 import { openConnection, type PostgresConnection } from "./open-connection.ts";
-import { ALL_SHARDS, asOid, LOCKS, SHARD_LOCKS, takeShards, writerPurpose } from "./ownership.ts";
+import { ALL_SHARDS, asOid, LOCKS, SHARD_LOCKS, takeShards, writerOf, writerPurpose } from "./ownership.ts";
 import { guardianAccount } from "./guardian-account.ts";
 import { GuardianMoney } from "./guardian-money.ts";
 import { loadRows } from "./load-rows.ts";
@@ -333,7 +333,7 @@ async function ownersOf({ address }: PostgresStoreOptions): Promise<readonly Own
       text: `SELECT DISTINCT a.application_name = 'retinue ${writerPurpose(0)}' AS command, coalesce(p.name, 'a process') AS name, p.started_at
         FROM (SELECT DISTINCT l.pid FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(SHARD_LOCKS)}) AS holding
         JOIN pg_stat_activity a ON a.pid = holding.pid
-        LEFT JOIN ${address.schema}.process p ON a.application_name = 'retinue writer ' || p.number ORDER BY 1, 2`,
+        LEFT JOIN ${address.schema}.process p ON a.application_name = ${writerOf("p.number")} ORDER BY 1, 2`,
       values: [address.schema],
     });
     return rows.map(({ command, name, started_at: at }) => ({

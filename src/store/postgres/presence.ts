@@ -9,7 +9,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Handle } from "../../core/ids.ts";
 import { inSchema, type Query } from "./in-schema.ts";
 import type { PostgresConnection } from "./open-connection.ts";
-import { asOid, LOCKS, PROCESS_LOCKS } from "./ownership.ts";
+import { asOid, LOCKS, PROCESS_LOCKS, writerOf } from "./ownership.ts";
 import { SERVER_NOW } from "./server-time.ts";
 
 /** A server's own setting may end what is silent. */
@@ -64,7 +64,7 @@ async function removeEnded(query: Query, schema: string): Promise<void> {
   await query(
     `WITH living AS MATERIALIZED (SELECT l.objid::bigint AS number FROM ${LOCKS} WHERE l.classid::bigint = ${asOid(PROCESS_LOCKS)})
       DELETE FROM @.process WHERE number IN (SELECT p.number FROM @.process p WHERE p.number NOT IN (SELECT number FROM living)
-        AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.application_name = 'retinue writer ' || p.number)
+        AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.application_name = ${writerOf("p.number")})
         ORDER BY p.number LIMIT ${REMOVED_AT_ONCE} FOR UPDATE OF p SKIP LOCKED)`,
     [schema],
   );
