@@ -101,14 +101,21 @@ export async function overRunning<Result>(
   }
 }
 
-/** Of a fleet, a process that does not answer here is asked through the server, like the others. */
+/** Of a fleet, a process that does not answer here is asked through the server, like the others; without the server it is waited for. */
 async function connected({ store }: Config, { clock }: Context, { who }: Caller): Promise<ControlClient | undefined> {
   const file = storeFile(store);
   if (store.kind === "sqlite") return connectControl(file, clock, who);
   try {
     return await connectControl(file, clock, who, SOON_MS);
   } catch (error) {
-    if (isSilent(error)) return undefined;
+    if (!isSilent(error)) throw error;
+  }
+  const { canVisit } = await import("./fleet-session.ts");
+  if (await canVisit(store, clock)) return undefined;
+  try {
+    return await connectControl(file, clock, who);
+  } catch (error) {
+    if (isSilent(error)) return undefined; // the command tells that the server cannot be reached
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import type { PostgresAddress } from "../config/postgres-address.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { createAnnouncer } from "../core/events.ts";
-import type { RetinueError } from "../core/errors.ts";
+import { Retryable, type RetinueError } from "../core/errors.ts";
 import { systemRandom } from "../core/random.ts";
 import { answerRequest, guardianOfFleet, guardianOfProcesses, passOn } from "../guardian/fleet-guardian.ts";
 import type { Guardian } from "../guardian/guardian.ts";
@@ -106,4 +106,14 @@ async function lookInTurn(membership: Membership, clock: Clock, until: number): 
 export function visit(address: PostgresAddress, clock: Clock): Promise<Membership> {
   const random = systemRandom();
   return Membership.open({ address, clock, handles: undefined, newSalt: () => random.word(SALT_LENGTH) });
+}
+
+/** False if the server cannot be reached; every mistake is left to whoever visits. */
+export async function canVisit(address: PostgresAddress, clock: Clock): Promise<boolean> {
+  try {
+    await (await visit(address, clock)).close();
+    return true;
+  } catch (error) {
+    return !(error instanceof Retryable);
+  }
 }
