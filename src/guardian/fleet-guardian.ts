@@ -60,8 +60,12 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
       hello: (processes) => greet(fleet.membership, processes, fleet.trouble?.message),
     };
   };
+  /** Throws the error of a server that cannot be asked; where nobody works here, it says so. */
+  const awayOrElse = (error: unknown): never => {
+    throw error instanceof Retryable && fleet.parts.length === 0 ? nobodyWorks(error.message) : error;
+  };
   const parts = async (): Promise<readonly GuardianPart[]> => {
-    await fleet.look();
+    await fleet.look().catch(awayOrElse);
     const { session } = fleet;
     return [...ownParts(launched, caller), ...(session === undefined ? [] : othersOf(session, fleet.others(), caller, clock))];
   };
@@ -73,7 +77,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     moving: async () => (await fleet.session?.movingWrites()) ?? [],
     isKnown: async (handle) =>
       launched.roster.definitions.some(({ specialist }) => specialist.handle === handle) ||
-      (await fleet.session?.knows(asHandle(handle))) === true,
+      (await fleet.session?.knows(asHandle(handle)).catch(awayOrElse)) === true,
     async reachable() {
       try {
         return await parts();
@@ -92,7 +96,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
       const wasHeld = order.kind === "halt" && order.stop === undefined && fleet.orders.release(order.scope);
       const { hasEnded, unreached } = await keepOrder(fleet.session, order, fleet.trouble?.message);
       if (unreached === undefined || wasHeld) return { hasEnded };
-      if (order.kind !== "halt" || order.stop === undefined) throw unreached;
+      if (order.kind !== "halt" || order.stop === undefined) return awayOrElse(unreached);
       fleet.orders.hold({ scope: order.scope, reason: order.stop.reason, since: order.stop.at });
       const hint = `it holds in process ${process.pid}, which stores it once the server answers and tells the others; until then others that still reach the server do not know of it: give it again there`;
       return { notKept: { message: `the halt is not kept: ${unreached.message}`, hint } };
@@ -152,7 +156,7 @@ async function keepOrder(
   trouble = "this process has no session on it",
 ): Promise<{ readonly hasEnded: boolean; readonly unreached?: Error }> {
   try {
-    if (session === undefined) return { hasEnded: false, unreached: nobodyWorks(trouble) };
+    if (session === undefined) return { hasEnded: false, unreached: new Retryable("store_connection_lost", trouble) };
     if (stop === undefined) return { hasEnded: await session.dropStop(kind, scope) };
     await session.keepStop(kind, scope, stop.reason, stop.at);
     return { hasEnded: false };

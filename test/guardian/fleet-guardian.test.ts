@@ -1,5 +1,6 @@
 /** Orders over several processes: one that is stopped cannot hold up a halt, and sends nothing when it goes on. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { inProcess } from "../harness/cli.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
 import { refuseStatements } from "../harness/refused-statements.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
@@ -71,4 +72,25 @@ test("a drain that the server does not take at once holds all the same, and is t
     ]),
   );
   expect(one.said.filter((line) => JSON.stringify(line).includes("outside any handling"))).toEqual([]);
+});
+
+test("while the server takes no connection, commands say that nothing is sent, also as long as one connection of the process is left", async (context) => {
+  const store = await server.database();
+  const database = new URL(store).pathname.slice(1);
+  const lab = await fleetLab(context, { store, specialists: 2 });
+  const one = lab.run();
+  await lab.answered(await lab.news("one"));
+  const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
+  await server.run(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS false`);
+  await server.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = '${database}' AND application_name LIKE 'retinue %' AND application_name <> 'retinue process'`);
+  await expect.poll(async () => (await order("status")).stdout).toContain("Nothing is sent: ");
+  for (const words of [["why", lab.handles[0] ?? ""], ["log"], ["pause", lab.handles[0] ?? ""]]) {
+    const said = await order(...words);
+    expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("nothing is sent meanwhile")]);
+    expect([words, said.stderr]).toEqual([words, expect.stringContaining("not currently accepting connections")]);
+  }
+  await server.run(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS true`);
+  await lab.answered(await lab.news("two"));
+  expect(lab.doubled()).toEqual([]);
 });
