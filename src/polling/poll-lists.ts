@@ -139,13 +139,17 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
   parts.coverage.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
   if (reader !== undefined)
-    await tellOthers(parts, member, source, { items, news, reading: listReading(pages, source, { at: askedAt, beganAt: began }) });
+    await tellOthers(parts, member, source, {
+      items,
+      news,
+      reading: listReading(pages, source, { at: askedAt, beganAt: began, readBackTo: reach.readBackTo }),
+    });
 }
 
 function listReading(
   { listed, firstPage, isEnd, isCutShort, reading }: PagesRead,
   source: Source,
-  times: Pick<ListReading, "at" | "beganAt">,
+  times: Pick<ListReading, "at" | "beganAt" | "readBackTo">,
 ): ListReading {
   const { cursor, gap } = reading;
   const isWhole = gap === undefined && source.itemsLeave !== true;
@@ -237,7 +241,7 @@ async function readPages(parts: PollingDependencies, { member, source, before, r
     listed,
     firstPage: firstItems.length,
     isEnd: false,
-    isCutShort: reach.isPartial,
+    isCutShort: false,
     reading,
     failedPage: false,
     isUnfinished,

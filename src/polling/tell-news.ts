@@ -28,11 +28,11 @@ export interface Reach {
   readonly targets: readonly ReadonlySet<string>[];
   /** Ids of which the specialist was told, with nothing missing before them. */
   readonly told: ReadonlySet<string> | undefined;
-  /** Some lack pages that are not among the targets. */
-  readonly isPartial: boolean;
+  /** The time of the oldest poll among the targets. Infinity: nobody else's poll is one. */
+  readonly readBackTo: number;
 }
 
-export const NO_REACH: Reach = { targets: [], told: undefined, isPartial: false };
+export const NO_REACH: Reach = { targets: [], told: undefined, readBackTo: Infinity };
 
 /** True for a list of which one poll tells what others lack. */
 export function servesAll(parts: PollingDependencies, source: Source): boolean {
@@ -46,23 +46,18 @@ export async function reachOf(parts: PollingDependencies, member: Member, source
   const seen = told === undefined || told.seen.length === 0 ? undefined : new Set(told.seen);
   const lacks = (one: Member): boolean => one !== member && told?.members.get(one)?.isOwed !== false;
   // While they are given a page nothing is read back for them again.
-  const isPartial = told?.isTelling === true;
-  const oldest = isPartial ? undefined : await oldestCursor(parts, list, lacks);
+  const oldest = told?.isTelling === true ? undefined : await oldestCursor(parts, list, lacks);
   // A key that gets another list than the rest has items of which nobody tells it.
   const isAlike = told !== undefined && agreement(page, told.seen) !== "different";
   return {
-    targets: [seen, oldest].filter((one) => one !== undefined),
+    targets: [seen, oldest?.seen && new Set(oldest.seen)].filter((one) => one !== undefined),
     told: isAlike && told.members.get(member)?.isWhole === true ? seen : undefined,
-    isPartial,
+    readBackTo: oldest === undefined ? Infinity : timeOf(oldest),
   };
 }
 
-/** The items of the oldest poll of those who lack pages. Undefined if nobody does. */
-async function oldestCursor(
-  parts: PollingDependencies,
-  list: string,
-  lacks: (member: Member) => boolean,
-): Promise<ReadonlySet<string> | undefined> {
+/** The oldest poll of those who lack pages. Undefined if nobody does. */
+async function oldestCursor(parts: PollingDependencies, list: string, lacks: (member: Member) => boolean): Promise<ListCursor | undefined> {
   let oldest: ListCursor | undefined;
   let looked = 0;
   for (const member of parts.members()) {
@@ -73,7 +68,7 @@ async function oldestCursor(
     const cursor = await cursorOf(parts, member, source);
     if (cursor?.seen !== undefined && (oldest === undefined || timeOf(cursor) < timeOf(oldest))) oldest = cursor;
   }
-  return oldest?.seen && new Set(oldest.seen);
+  return oldest;
 }
 
 const timeOf = ({ lookedAt, startedAt }: ListCursor): number => lookedAt ?? startedAt;
@@ -188,7 +183,7 @@ interface WholePage {
   readonly told: ToldList;
   readonly reading: ListReading;
   readonly ids: ReadonlySet<string>;
-  /** One of this runtime has read it, so that it was read back for those who were here. */
+  /** One of this runtime has read it. */
   readonly isOurs: boolean;
 }
 
@@ -237,7 +232,8 @@ async function wholeFor(
     return { member, items: 0, events: [], standing: { startedAt: parts.networkNow(), isWhole: false, isOwed: false } };
   const isReached = reading.isEnd || cursor.seen.some((id) => ids.has(id));
   const isWhole = isReached && source.itemsLeave !== true;
-  const isOwed = !isReached && source.itemsLeave !== true && (!isOurs || reading.isCutShort);
+  const isReadBackFor = isOurs && !reading.isCutShort && timeOf(cursor) >= reading.readBackTo;
+  const isOwed = !isReached && source.itemsLeave !== true && !isReadBackFor;
   const items = unseenOf(reading, cursor.seen);
   const { events } = source.read(items, cursor);
   return { member, items: items.length, events, standing: { startedAt: cursor.startedAt, isWhole, isOwed } };

@@ -28,6 +28,8 @@ export interface ListReading {
   readonly isEnd: boolean;
   /** Pages that some lack were not read, and may be read by the next poll. */
   readonly isCutShort: boolean;
+  /** It read back, if it could, for those of its runtime whose last poll is not older than this time of the network; Infinity: for nobody. */
+  readonly readBackTo: number;
   /** The one that has read it, which has stored its own part. */
   readonly reader: ToldMember;
 }

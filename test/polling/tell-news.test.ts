@@ -59,7 +59,7 @@ async function readers(on: { readonly clock?: VirtualClock } = {}) {
   const read = (reading: Partial<ListReading> = {}) => {
     const ann = { startedAt: 0, isWhole: true, isOwed: false };
     const times = { at: clock.now(), beganAt: clock.monotonic() };
-    const whole = { items, firstPage: items.length, ...times, isEnd: false, isCutShort: false, reader: ann, ...reading };
+    const whole = { items, firstPage: items.length, ...times, isEnd: false, isCutShort: false, readBackTo: 0, reader: ann, ...reading };
     return clock.run(hearPage(parts, { list: LIST, reading: whole }, reader));
   };
   return {
@@ -198,6 +198,28 @@ test("nobody waits for a specialist whose past is still being read, and it lacks
   expect(await heard()).toEqual(ALL);
 });
 
+test("a page is read back to a specialist that could not be told of it before, also if its past was read while the page was", async () => {
+  const { runtime, clock, read, post, page, heard, await: awaits } = await readers();
+  await read();
+  const [ann, cas] = [runtime.member("ann"), runtime.member("cas")];
+  const source = ann && sourceOfList(runtime.parts, ann, LIST);
+  if (ann === undefined || cas === undefined || source === undefined) throw new Error("nobody reads");
+  runtime.parts.told.get(LIST)?.members.delete(cas);
+  for (const content of ["third", "fourth"]) await post(content);
+  const all = await page();
+  const reach = () => clock.run(reachOf(runtime.parts, ann, source, idsOf(all.slice(0, 1))));
+  awaits("cas");
+  const { readBackTo } = await reach();
+  awaits(undefined);
+  await clock.advance(1);
+  await read({ items: all.slice(0, 1), firstPage: 1, readBackTo });
+  expect((await reach()).targets.length).toBe(2);
+  await clock.advance(1);
+  await read({ items: all, firstPage: 1, readBackTo: (await reach()).readBackTo });
+  expect((await heard()).filter((one) => one.startsWith("cas"))).toEqual(["cas fourth", "cas second", "cas third"]);
+  expect((await reach()).targets.length).toBe(1);
+});
+
 test("a specialist that has not polled a list yet is told of nothing older than its watch", async () => {
   const { runtime, clock, items, heard } = await readers();
   const [ann, ben] = [runtime.member("ann"), runtime.member("ben")];
@@ -208,7 +230,7 @@ test("a specialist that has not polled a list yet is told of nothing older than 
   await clock.advance(1);
   const times = { at: clock.now(), beganAt: clock.monotonic() };
   const reader = { startedAt: 0, isWhole: true, isOwed: false };
-  const reading = { items: undated, firstPage: undated.length, ...times, isEnd: true, isCutShort: false, reader };
+  const reading = { items: undated, firstPage: undated.length, ...times, isEnd: true, isCutShort: false, readBackTo: 0, reader };
   const before = (await heard()).length;
   await clock.run(hearPage(runtime.parts, { list: community, reading }, ann));
   expect(await heard()).toHaveLength(before);
@@ -236,9 +258,10 @@ test("nothing is read back for those who are being given a page", async () => {
   if (ann === undefined || cas === undefined || source === undefined || told === undefined) throw new Error("nobody was told");
   told.members.delete(cas);
   const reach = () => clock.run(reachOf(runtime.parts, ann, source, told.seen));
-  expect(await reach()).toMatchObject({ targets: { length: 2 }, isPartial: false });
+  const { targets, readBackTo } = await reach();
+  expect([targets.length, readBackTo < clock.now()]).toEqual([2, true]);
   told.isTelling = true;
-  expect(await reach()).toMatchObject({ targets: { length: 1 }, isPartial: true });
+  expect(await reach()).toMatchObject({ targets: { length: 1 }, readBackTo: Infinity });
 });
 
 test("a page that another store's specialist read, and that shares nothing with the one before, hides no gap", async () => {
@@ -253,7 +276,7 @@ test("a page that another store's specialist read, and that shares nothing with 
     { at: clock.now(), beganAt: clock.monotonic() },
     { startedAt: 0, isWhole: true, isOwed: false },
   ];
-  const reading = { items: all.slice(0, 1), firstPage: 1, ...times, isEnd: false, isCutShort: false, reader: ann };
+  const reading = { items: all.slice(0, 1), firstPage: 1, ...times, isEnd: false, isCutShort: false, readBackTo: 0, reader: ann };
   await clock.run(hearPage(runtime.parts, { list: LIST, reading }, reader));
   expect(await heard()).toContain("cas fourth");
   expect(runtime.parts.told.get(LIST)?.seen).not.toContain(idsOf(all)[0]);
