@@ -7,7 +7,7 @@ const needsStrace = ({ skip }: TestContext): void => skip(!canTrace, "needs stra
 
 test("power cuts under load lose nothing and double nothing", { timeout: 240_000 }, async (context) => {
   needsStrace(context);
-  const report = await campaign({ kills: 6, seed: 3, power: {} });
+  const report = await campaign({ kills: 4, seed: 3, power: {} });
   expect(report.forgotten).toBeGreaterThan(0);
   expect(report.doubled).toEqual([]);
   expect(report.lost).toEqual([]);

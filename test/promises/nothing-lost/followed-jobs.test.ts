@@ -158,7 +158,8 @@ test.each<["id" | "kind", number]>([
     const { clock, network, other } = world;
     hand.now = () => clock.now();
     await other("poster")("POST", "/v1/jobs", { body: offer("w0") });
-    await clock.advance(12 * HOUR);
+    await clock.runUntil(() => assigned.length > 0, 12 * HOUR);
+    await clock.advance(HOUR);
     const chosenAt = network.jobs()[0]?.assignedAt ?? Number.NaN;
     expect(assigned).toHaveLength(1);
     expect((assigned[0] ?? Number.NaN) - chosenAt).toBeLessThan(failMs === 0 ? MINUTE : failMs + PAUSE_MS);
