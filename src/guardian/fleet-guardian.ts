@@ -89,7 +89,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
     },
     onUnlisted(name, query, message) {
       fleet.orders.list(newOrder(caller, name, query, clock.now()), carriedOut(message));
-      launched.log.warn(message, defined({ reason: query.reason }));
+      if (fleet.allParts.length === 0) launched.log.warn(message, defined({ reason: query.reason })); // a store logs it itself
     },
     async keep(order) {
       fleet.orders.note(order);

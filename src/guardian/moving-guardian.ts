@@ -40,7 +40,7 @@ export interface MovingOptions {
   readonly isKnown: (handle: string) => Promise<boolean>;
   /** Keeps a stop, or its end, for the stores that are opened from now on. */
   readonly keep: (order: StopOrder) => Promise<KeptStop>;
-  /** Called with a stop, or its end, that was given to no store because none is at work, and its result. Default: nothing. */
+  /** Called with a stop, or its end, of which no store has a row because none is at work, and its result. Default: nothing. */
   readonly onUnlisted?: (name: StopName, query: StopQuery, message: string) => void;
   /** The requests of specialists that go from one process to another. */
   readonly moving: () => Promise<HaltResult["inFlight"]>;
@@ -67,7 +67,11 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
     const { notKept, hasEnded } = await keep({ ...order, scope: handle ?? EVERYONE });
     try {
       const result = await (notKept === undefined ? giveTo(joined, true) : giveTo(alone, false));
-      if (notKept !== undefined) return { ...result, notKept };
+      if (notKept !== undefined) {
+        // A lost store has no row of it either.
+        if ("notKept" in result && result.notKept !== undefined) onUnlisted?.(name, query, result.message);
+        return { ...result, notKept };
+      }
       // A store that is being opened ends it by itself, and has nothing to end when it is asked.
       return hasEnded === true && NOTHING_TO_END.test(result.message) ? { ...result, message: keptText(order, handle) } : result;
     } catch (error) {

@@ -12,6 +12,7 @@ import { freePort } from "../harness/free-port.ts";
 import { openGate } from "../harness/gated-network.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { folder } from "../harness/process.ts";
+import { thinkingLab } from "../harness/thinking-lab.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
@@ -237,6 +238,28 @@ test("without the server nothing is said to be well, and a halt says that it is 
   expect(one.said.filter((line) => JSON.stringify(line).includes("everyone is halted"))).toMatchObject([
     { level: "warn", fields: { reason: "no server" } },
   ]);
+});
+
+test("a halt that is given to a store that is lost and still has a handler at work has a row once the server is back", async (context) => {
+  const lost = await startPostgres({ major: 18 });
+  onTestFinished(() => lost.stop());
+  const store = await lost.database();
+  const { lab, one, post, goOn } = await thinkingLab(context, { store, specialists: 2 });
+  const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
+  await lost.halt("fast");
+  await one.saying(({ message }) => message === "nothing is sent until the store can be used again");
+  const halted = await order("halt", "--reason", "no server");
+  expect([halted.code, halted.stderr]).toEqual([1, expect.stringContaining("the halt is not kept: ")]);
+  await lost.resume();
+  goOn();
+  const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
+  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no server", result: expect.stringContaining("halted") }]);
+  expect(JSON.parse((await order("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "no server" }]);
+  expect((await order("halt", "--lift")).code).toBe(0);
+  await lab.answered(post);
+  expect(lab.doubled()).toEqual([]);
+  one.kill("SIGTERM");
+  await one.ended;
 });
 
 test("the status gives the remedy of the reason, as of a changed password or of a schema that is gone, and its time", async (context) => {

@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { DEFINITION, fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
-import { folder } from "../harness/process.ts";
+import { thinkingLab } from "../harness/thinking-lab.ts";
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres({ major: 18 })), 60_000);
@@ -65,35 +65,9 @@ test("a specialist goes to a process that has its definition, and is named where
   stays.kill("SIGTERM");
 });
 
-/** Its first specialist handles a post of the word "think" until a file is there. */
-const slow =
-  (until: string) =>
-  (handle: string): string =>
-    `import { existsSync } from "node:fs";
-  export default { handle: "${handle}", tier: "pro", may: ["posts.reply"],
-  watch: { feed: { from: "2026-01-01" } }, on: { "post.created": async (post, act) => {
-    if ("${handle}" === "s0" && JSON.stringify(post).includes("think")) {
-      console.log("thinking");
-      while (!existsSync(${JSON.stringify(until)})) await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    act.reply(post, "${handle} on " + post.id); } } };`;
-
-/** A process whose first specialist handles a post until `goOn`. */
 async function thinking(context: TestContext, specialists: number) {
   const store = await server.database();
-  const until = join(folder(context), "until");
-  const lab = await fleetLab(context, { store, specialists, definition: slow(until) });
-  const one = lab.run();
-  await lab.answered(await lab.news("one"));
-  const post = await lab.news("think");
-  await one.saying((said) => JSON.stringify(said).includes("thinking"));
-  return {
-    lab,
-    one,
-    post,
-    query: (sql: string) => server.run(sql, databaseOf(store)),
-    goOn: () => writeFileSync(until, ""),
-  };
+  return { ...(await thinkingLab(context, { store, specialists })), query: (sql: string) => server.run(sql, databaseOf(store)) };
 }
 
 test(
