@@ -30,7 +30,7 @@ import type { PollingDependencies } from "./polling-dependencies.ts";
 import type { ListReading } from "./told-list.ts";
 import { isSchedule, makeDormant } from "./dormant.ts";
 import { NO_REACH, reachOf, servesAll, tellOthers, type Reach } from "./tell-news.ts";
-import { sourcesOf, type Source } from "./watched-lists.ts";
+import { sourceOfList, sourcesOf, type Source } from "./watched-lists.ts";
 
 /** Further pages read to close a gap, one for each so many requests of the tier; the rest is recorded and shown as a gap. */
 const GAP_PAGES = { fewest: 3, most: 20, anHour: 500, aDay: 5_000 } as const;
@@ -142,14 +142,14 @@ async function poll(parts: PollingDependencies, member: Member, source: Source, 
     await tellOthers(parts, member, source, {
       items,
       news,
-      reading: listReading(pages, source, { at: askedAt, beganAt: began, readBackTo: reach.readBackTo }),
+      reading: listReading(pages, source, { at: askedAt, beganAt: began, oldestPollAt: reach.oldestPollAt }),
     });
 }
 
 function listReading(
   { listed, firstPage, isEnd, isCutShort, reading }: PagesRead,
   source: Source,
-  times: Pick<ListReading, "at" | "beganAt" | "readBackTo">,
+  times: Pick<ListReading, "at" | "beganAt" | "oldestPollAt">,
 ): ListReading {
   const { cursor, gap } = reading;
   const isWhole = gap === undefined && source.itemsLeave !== true;
@@ -278,8 +278,10 @@ async function readPages(parts: PollingDependencies, { member, source, before, r
     next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
     if (next === undefined && !isCut(result.value)) return whole(more); // the whole list was read: nothing can be missing
   }
-  const canOthersReadOn = unreached.length > 0 && next !== undefined && parts.members().some(({ limits }) => gapPages(limits) > most);
-  return read(canOthersReadOn ? { isCutShort: true } : {});
+  const canReadOn = (one: Member): boolean =>
+    !one.retired && gapPages(one.limits) > most && sourceOfList(parts, one, listOf(source)) !== undefined;
+  const canOthersReadOn = unreached.length > 0 && next !== undefined && parts.members().some(canReadOn);
+  return read({ isCutShort: canOthersReadOn });
 }
 
 function gapPages({ perHour, perDay }: TierLimits): number {

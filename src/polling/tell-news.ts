@@ -19,6 +19,8 @@ import { sourceOfList, type Source } from "./watched-lists.ts";
 
 /** Specialists whose cursors are read in one turn of the event loop. */
 const READ_AT_ONCE = 50;
+/** Successive readings that were cut short, after which those who lack deeper pages are left to their own polls. */
+const MOST_CUT_SHORT = 10;
 /** Events that are stored together, in one turn of the event loop: a takeover waits for some turns. */
 const MAX_EVENTS = 1_000;
 
@@ -28,11 +30,11 @@ export interface Reach {
   readonly targets: readonly ReadonlySet<string>[];
   /** Ids of which the specialist was told, with nothing missing before them. */
   readonly told: ReadonlySet<string> | undefined;
-  /** The time of the oldest poll among the targets. Infinity: nobody else's poll is one. */
-  readonly readBackTo: number;
+  /** Network's time of the oldest poll among the targets. Infinity: nobody else's poll is one. */
+  readonly oldestPollAt: number;
 }
 
-export const NO_REACH: Reach = { targets: [], told: undefined, readBackTo: Infinity };
+export const NO_REACH: Reach = { targets: [], told: undefined, oldestPollAt: Infinity };
 
 /** True for a list of which one poll tells what others lack. */
 export function servesAll(parts: PollingDependencies, source: Source): boolean {
@@ -52,7 +54,7 @@ export async function reachOf(parts: PollingDependencies, member: Member, source
   return {
     targets: [seen, oldest?.seen && new Set(oldest.seen)].filter((one) => one !== undefined),
     told: isAlike && told.members.get(member)?.isWhole === true ? seen : undefined,
-    readBackTo: oldest === undefined ? Infinity : timeOf(oldest),
+    oldestPollAt: oldest === undefined ? Infinity : timeOf(oldest),
   };
 }
 
@@ -106,20 +108,23 @@ export async function hearPage(
 ): Promise<void> {
   if (reading === undefined) return void parts.told.delete(list);
   const ids = idsOf(reading.items);
+  if (ids.length === 0) return; // perhaps a failure of the network
   const isOurs = parts.members().includes(reader);
   const before = parts.told.get(list);
   const isLinked = before === undefined || reading.isEnd || before.seen.length === 0 || overlaps(ids, before.seen);
   // Nothing further is read back for this runtime: each is told by its own cursor.
   const told = before === undefined || (!isLinked && isOurs) ? renewed(parts, list) : before;
   const others = parts.members().filter((member) => member !== reader && !member.retired);
-  const isNewest = reading.beganAt >= told.at;
+  const isNew = told !== before;
+  const isNewest = reading.beganAt >= told.at && (isNew || reading.beganAt >= missedAt(told, reader));
   told.at = Math.max(told.at, reading.beganAt);
-  if (told === before) await tellNew(parts, { list, told, items: unseenOf(reading, told.seen) }, others);
-  if (isLinked || told !== before) told.seen = withSeen(told.seen, ids);
+  if (isOurs) told.cutShort = reading.isCutShort ? told.cutShort + 1 : 0;
+  if (!isNew) await tellNew(parts, { list, told, items: unseenOf(reading, told.seen) }, others);
+  if (isLinked || isNew) told.seen = withSeen(told.seen, ids);
   if (isOurs && isNewest) told.members.set(reader, reading.reader);
   else told.members.delete(reader); // it may lack what a newer page brought before its own first poll
-  if (!told.isTelling && reading.beganAt >= told.passedOverAt)
-    await tellWhole(parts, { list, told, reading, ids: new Set(ids), isOurs }, others);
+  if (!told.isTelling)
+    await tellWhole(parts, { list, told, reading: isLinked ? reading : asDeepest(reading), ids: new Set(ids), isOurs, isNew }, others);
   await keepTold(parts, list, told, { members: others, firstPage: reading.firstPage });
 }
 
@@ -134,18 +139,26 @@ export async function hearNews(parts: PollingDependencies, { list, ids, news }: 
   if (told !== undefined && overlaps(ids, told.seen) && ids.every((id) => known.has(id))) told.seen = withSeen(told.seen, ids);
 }
 
+/** A page that shares nothing with the one before: everything that can be read was read. */
+const asDeepest = (reading: ListReading): ListReading => ({ ...reading, oldestPollAt: -Infinity });
+
 function renewed(parts: PollingDependencies, list: string): ToldList {
   const told = {
     seen: [],
     at: -Infinity,
-    passedOverAt: -Infinity,
+    since: parts.clock.monotonic(),
+    passedOver: new WeakMap<Member, number>(),
     isTelling: false,
+    cutShort: 0,
     unkept: 0,
     members: new WeakMap<Member, ToldMember>(),
   };
   parts.told.set(list, told);
   return told;
 }
+
+/** A page that was requested before this lacks items that were told meanwhile, and not to this specialist. */
+const missedAt = ({ passedOver, since }: ToldList, member: Member): number => passedOver.get(member) ?? since;
 
 interface News {
   readonly list: string;
@@ -159,7 +172,6 @@ interface News {
  */
 async function tellNew(parts: PollingDependencies, { list, told, items }: News, members: readonly Member[]): Promise<void> {
   if (items.length === 0) return;
-  const ahead = parts.networkNow() - parts.clock.now();
   const atOnce = Math.max(1, Math.floor(MAX_EVENTS / items.length));
   for (let done = 0; done < members.length; done += atOnce) {
     if (done > 0) await nextTurn(parts.clock);
@@ -168,10 +180,10 @@ async function tellNew(parts: PollingDependencies, { list, told, items }: News, 
       const source = sourceOfList(parts, member, list);
       const known = told?.members.get(member);
       const isPassedOver = awaitsPast(parts, member);
-      if (told !== undefined && isPassedOver) told.passedOverAt = parts.clock.monotonic();
+      if (source !== undefined && isPassedOver) told?.passedOver.set(member, parts.clock.monotonic());
       if (source === undefined || isPassedOver) told?.members.delete(member);
       if (isPassedOver) return [];
-      return source?.read(items, { seen: [], startedAt: known?.startedAt ?? member.enlistedAt + ahead }).events ?? [];
+      return source?.read(items, { seen: [], startedAt: known?.startedAt ?? enlistedAt(parts, member) }).events ?? [];
     });
     await store(parts, some, events);
   }
@@ -185,15 +197,18 @@ interface WholePage {
   readonly ids: ReadonlySet<string>;
   /** One of this runtime has read it. */
   readonly isOurs: boolean;
+  /** Nobody of this runtime was told of anything before. */
+  readonly isNew: boolean;
 }
 
 /** Gives a whole page to those who lack some, each by its own cursor. They are told of news from then on. */
 async function tellWhole(parts: PollingDependencies, page: WholePage, members: readonly Member[]): Promise<void> {
-  const { list, told, reading } = page;
+  const { list, told, reading, isNew } = page;
   const isDeep = reading.isEnd || reading.items.length > reading.firstPage;
   const lacking = members.filter((member) => {
     const known = told.members.get(member);
     if (known !== undefined && !(known.isOwed && isDeep)) return false;
+    if (!isNew && reading.beganAt < missedAt(told, member)) return false;
     // News that came before it joined may be newer than this page.
     return member.enlistedAt < reading.at && !awaitsPast(parts, member) && sourceOfList(parts, member, list) !== undefined;
   });
@@ -210,7 +225,8 @@ async function tellWhole(parts: PollingDependencies, page: WholePage, members: r
         some,
         given.flatMap(({ events }) => events),
       );
-      for (const { member, standing } of given) told.members.set(member, standing);
+      // One that was defined anew meanwhile has another watch.
+      for (const { member, standing } of given) if (member.enlistedAt < reading.at) told.members.set(member, standing);
       most = Math.max(most, ...given.map(({ items }) => items));
     }
   } finally {
@@ -222,17 +238,17 @@ async function tellWhole(parts: PollingDependencies, page: WholePage, members: r
 /** The events of a whole page for one specialist, and its standing once they are stored. */
 async function wholeFor(
   parts: PollingDependencies,
-  { list, reading, ids, isOurs }: WholePage,
+  { list, told, reading, ids, isOurs }: WholePage,
   member: Member,
 ): Promise<{ readonly member: Member; readonly items: number; readonly events: readonly NewEvent[]; readonly standing: ToldMember }> {
   const source = sourceOfList(parts, member, list);
   const cursor = source && (await cursorOf(parts, member, source));
   // Its first poll decides where it begins.
   if (source === undefined || cursor?.seen === undefined)
-    return { member, items: 0, events: [], standing: { startedAt: parts.networkNow(), isWhole: false, isOwed: false } };
+    return { member, items: 0, events: [], standing: { startedAt: enlistedAt(parts, member), isWhole: false, isOwed: false } };
   const isReached = reading.isEnd || cursor.seen.some((id) => ids.has(id));
   const isWhole = isReached && source.itemsLeave !== true;
-  const isReadBackFor = isOurs && !reading.isCutShort && timeOf(cursor) >= reading.readBackTo;
+  const isReadBackFor = isOurs && (!reading.isCutShort || told.cutShort > MOST_CUT_SHORT) && timeOf(cursor) >= reading.oldestPollAt;
   const isOwed = !isReached && source.itemsLeave !== true && !isReadBackFor;
   const items = unseenOf(reading, cursor.seen);
   const { events } = source.read(items, cursor);
@@ -245,6 +261,9 @@ async function store(parts: PollingDependencies, members: readonly Member[], eve
   const woken = new Set(fresh.map(({ specialist }) => specialist));
   for (const member of members) if (woken.has(member.specialist.handle)) parts.wake(member, "events");
 }
+
+/** By the network's clock. */
+const enlistedAt = ({ networkNow, clock }: PollingDependencies, member: Member): number => member.enlistedAt + (networkNow() - clock.now());
 
 const awaitsPast = ({ store }: PollingDependencies, { specialist }: Member): boolean => store.awaitsPast(specialist.handle);
 

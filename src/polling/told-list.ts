@@ -28,8 +28,8 @@ export interface ListReading {
   readonly isEnd: boolean;
   /** Pages that some lack were not read, and may be read by the next poll. */
   readonly isCutShort: boolean;
-  /** It read back, if it could, for those of its runtime whose last poll is not older than this time of the network; Infinity: for nobody. */
-  readonly readBackTo: number;
+  /** Network's time of the oldest poll of others of its runtime to which it read back, if it could; Infinity: to nobody's. */
+  readonly oldestPollAt: number;
   /** The one that has read it, which has stored its own part. */
   readonly reader: ToldMember;
 }
@@ -40,10 +40,14 @@ export interface ToldList {
   seen: readonly string[];
   /** Time of the newest page of which any were told, by the process's own clock. */
   at: number;
-  /** Time of the newest page that was not given to a specialist whose past was still being read. */
-  passedOverAt: number;
+  /** The time from which it is known, by the process's own clock. */
+  readonly since: number;
+  /** Time of the newest page that was not given to a specialist, because its past was still being read. */
+  readonly passedOver: WeakMap<Member, number>;
   /** A whole page is being given to those who lack some. */
   isTelling: boolean;
+  /** Number of successive readings of this runtime that were cut short. */
+  cutShort: number;
   /** Number of items of which any were told since stored cursors last moved. */
   unkept: number;
   readonly members: WeakMap<Member, ToldMember>;

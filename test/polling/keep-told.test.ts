@@ -32,7 +32,9 @@ async function told() {
   const list: ToldList = {
     seen: TOLD,
     at: clock.monotonic(),
-    passedOverAt: -Infinity,
+    since: 0,
+    passedOver: new WeakMap(),
+    cutShort: 0,
     isTelling: false,
     unkept: MOVED_AFTER,
     members: new WeakMap(members.map((member) => [member, standing])),

@@ -59,7 +59,7 @@ async function readers(on: { readonly clock?: VirtualClock } = {}) {
   const read = (reading: Partial<ListReading> = {}) => {
     const ann = { startedAt: 0, isWhole: true, isOwed: false };
     const times = { at: clock.now(), beganAt: clock.monotonic() };
-    const whole = { items, firstPage: items.length, ...times, isEnd: false, isCutShort: false, readBackTo: 0, reader: ann, ...reading };
+    const whole = { items, firstPage: items.length, ...times, isEnd: false, isCutShort: false, oldestPollAt: 0, reader: ann, ...reading };
     return clock.run(hearPage(parts, { list: LIST, reading: whole }, reader));
   };
   return {
@@ -209,15 +209,53 @@ test("a page is read back to a specialist that could not be told of it before, a
   const all = await page();
   const reach = () => clock.run(reachOf(runtime.parts, ann, source, idsOf(all.slice(0, 1))));
   awaits("cas");
-  const { readBackTo } = await reach();
+  const { oldestPollAt } = await reach();
   awaits(undefined);
   await clock.advance(1);
-  await read({ items: all.slice(0, 1), firstPage: 1, readBackTo });
+  await read({ items: all.slice(0, -1), firstPage: 1, oldestPollAt });
   expect((await reach()).targets.length).toBe(2);
   await clock.advance(1);
-  await read({ items: all, firstPage: 1, readBackTo: (await reach()).readBackTo });
+  await read({ items: all, firstPage: 1, oldestPollAt: (await reach()).oldestPollAt });
   expect((await heard()).filter((one) => one.startsWith("cas"))).toEqual(["cas fourth", "cas second", "cas third"]);
   expect((await reach()).targets.length).toBe(1);
+});
+
+test("whoever could not be told of a list's first page lacks it also after an older page came late", async () => {
+  const { clock, read, items, heard, await: awaits } = await readers();
+  const beganAt = clock.monotonic();
+  await clock.advance(1);
+  awaits("cas");
+  await read();
+  expect(await heard()).toEqual(["ben second"]);
+  awaits(undefined);
+  await read({ items: items.slice(1), beganAt });
+  await read();
+  expect(await heard()).toEqual(OTHERS);
+});
+
+test("an empty page tells nobody that nothing is missing", async () => {
+  const { runtime, read, heard } = await readers();
+  await read({ items: [], firstPage: 0 });
+  expect(runtime.parts.told.get(LIST)).toBeUndefined();
+  await read();
+  expect(await heard()).toEqual(OTHERS);
+});
+
+test("pages that can never be read are read for others a few times only", async () => {
+  const { runtime, clock, read, post, page } = await readers();
+  for (const content of ["third", "fourth"]) await post(content);
+  const items = (await page()).slice(0, 1);
+  const [ann, cas] = [runtime.member("ann"), runtime.member("cas")];
+  const source = ann && sourceOfList(runtime.parts, ann, LIST);
+  if (ann === undefined || cas === undefined || source === undefined) throw new Error("nobody reads");
+  const isOwed = () => runtime.parts.told.get(LIST)?.members.get(cas)?.isOwed;
+  let times = 0;
+  do {
+    await clock.advance(1);
+    const reach = await clock.run(reachOf(runtime.parts, ann, source, idsOf(items)));
+    await read({ items: [...items, ...items], firstPage: 1, isCutShort: true, oldestPollAt: reach.oldestPollAt });
+  } while (isOwed() === true && ++times < 100);
+  expect([isOwed(), times]).toEqual([false, 10]);
 });
 
 test("a specialist that has not polled a list yet is told of nothing older than its watch", async () => {
@@ -230,7 +268,7 @@ test("a specialist that has not polled a list yet is told of nothing older than 
   await clock.advance(1);
   const times = { at: clock.now(), beganAt: clock.monotonic() };
   const reader = { startedAt: 0, isWhole: true, isOwed: false };
-  const reading = { items: undated, firstPage: undated.length, ...times, isEnd: true, isCutShort: false, readBackTo: 0, reader };
+  const reading = { items: undated, firstPage: undated.length, ...times, isEnd: true, isCutShort: false, oldestPollAt: 0, reader };
   const before = (await heard()).length;
   await clock.run(hearPage(runtime.parts, { list: community, reading }, ann));
   expect(await heard()).toHaveLength(before);
@@ -258,10 +296,10 @@ test("nothing is read back for those who are being given a page", async () => {
   if (ann === undefined || cas === undefined || source === undefined || told === undefined) throw new Error("nobody was told");
   told.members.delete(cas);
   const reach = () => clock.run(reachOf(runtime.parts, ann, source, told.seen));
-  const { targets, readBackTo } = await reach();
-  expect([targets.length, readBackTo < clock.now()]).toEqual([2, true]);
+  const { targets, oldestPollAt } = await reach();
+  expect([targets.length, oldestPollAt < clock.now()]).toEqual([2, true]);
   told.isTelling = true;
-  expect(await reach()).toMatchObject({ targets: { length: 1 }, readBackTo: Infinity });
+  expect(await reach()).toMatchObject({ targets: { length: 1 }, oldestPollAt: Infinity });
 });
 
 test("a page that another store's specialist read, and that shares nothing with the one before, hides no gap", async () => {
@@ -276,7 +314,7 @@ test("a page that another store's specialist read, and that shares nothing with 
     { at: clock.now(), beganAt: clock.monotonic() },
     { startedAt: 0, isWhole: true, isOwed: false },
   ];
-  const reading = { items: all.slice(0, 1), firstPage: 1, ...times, isEnd: false, isCutShort: false, readBackTo: 0, reader: ann };
+  const reading = { items: all.slice(0, 1), firstPage: 1, ...times, isEnd: false, isCutShort: false, oldestPollAt: 0, reader: ann };
   await clock.run(hearPage(runtime.parts, { list: LIST, reading }, reader));
   expect(await heard()).toContain("cas fourth");
   expect(runtime.parts.told.get(LIST)?.seen).not.toContain(idsOf(all)[0]);
