@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { readConfig, type Config } from "../config/config.ts";
 import { throwMistakes } from "../config/problem.ts";
 import { storeFile } from "../config/store-address.ts";
+import { sleep } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { isRetinueError, Misconfigured, type RetinueError } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
@@ -101,22 +102,30 @@ export async function overRunning<Result>(
   }
 }
 
-/** Of a fleet, a process that does not answer here is asked through the server, like the others; without the server it is waited for. */
+/**
+ * Of a fleet, a process that does not answer here is asked through the server, like the others; without the server it is waited for. Undefined
+ * also if it never answers: the command then tells the error of the server.
+ */
 async function connected({ store }: Config, { clock }: Context, { who }: Caller): Promise<ControlClient | undefined> {
   const file = storeFile(store);
   if (store.kind === "sqlite") return connectControl(file, clock, who);
-  try {
-    return await connectControl(file, clock, who, SOON_MS);
-  } catch (error) {
-    if (!isSilent(error)) throw error;
-  }
-  const { canVisit } = await import("./fleet-session.ts");
-  if (await canVisit(store, clock)) return undefined;
-  try {
-    return await connectControl(file, clock, who);
-  } catch (error) {
-    if (isSilent(error)) return undefined; // the command tells that the server cannot be reached
+  const over = new AbortController();
+  const own = connectControl(file, clock, who, over.signal).catch((error: unknown) => {
+    if (isSilent(error)) return undefined;
     throw error;
+  });
+  const throughServer = async (): Promise<ControlClient | undefined> => {
+    await sleep(clock, SOON_MS, over.signal);
+    if (over.signal.aborted) return undefined;
+    const { canVisit } = await import("./fleet-session.ts");
+    return (await canVisit(store, clock)) ? undefined : own;
+  };
+  try {
+    const client = await Promise.race([own, throughServer()]);
+    if (client === undefined) void own.then((late) => late?.close());
+    return client;
+  } finally {
+    over.abort();
   }
 }
 

@@ -2,7 +2,7 @@
 import type { PostgresAddress } from "../config/postgres-address.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { createAnnouncer } from "../core/events.ts";
-import { Retryable, type RetinueError } from "../core/errors.ts";
+import type { RetinueError } from "../core/errors.ts";
 import { systemRandom } from "../core/random.ts";
 import { answerRequest, guardianOfFleet, guardianOfProcesses, passOn } from "../guardian/fleet-guardian.ts";
 import type { Guardian } from "../guardian/guardian.ts";
@@ -108,12 +108,9 @@ export function visit(address: PostgresAddress, clock: Clock): Promise<Membershi
   return Membership.open({ address, clock, handles: undefined, newSalt: () => random.word(SALT_LENGTH) });
 }
 
-/** False if the server cannot be reached; every mistake is left to whoever visits. */
+/** False if the server cannot be used; whoever visits hears why. */
 export async function canVisit(address: PostgresAddress, clock: Clock): Promise<boolean> {
-  try {
-    await (await visit(address, clock)).close();
-    return true;
-  } catch (error) {
-    return !(error instanceof Retryable);
-  }
+  const visited = await visit(address, clock).catch(() => undefined);
+  await visited?.close();
+  return visited !== undefined;
 }

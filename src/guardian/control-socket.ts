@@ -180,13 +180,13 @@ export interface ControlClient {
 
 /**
  * Connects to the runtime that uses a store, in the name of a person; undefined if there is none. Throws `Misconfigured` (`control_foreign`),
- * and `Retryable` (`control_lost`) if it does not answer in time: a process that is stopped takes connections.
+ * and `Retryable` (`control_lost`) if it does not answer in time, or until `signal`: a process that is stopped takes connections.
  */
 export async function connectControl(
   storePath: string,
   clock: Clock,
   by?: string,
-  patienceMs: number = ANSWERS_MS,
+  signal?: AbortSignal,
 ): Promise<ControlClient | undefined> {
   const path = controlPath(storePath);
   const status = lstatSync(path, { throwIfNoEntry: false });
@@ -197,11 +197,12 @@ export async function connectControl(
   if (socket === undefined) return undefined;
   const { client, ask } = clientOn(socket, by);
   const over = new AbortController();
+  const given = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
   const said = ask("hello", {}).then(
     () => true,
     () => true, // any answer will do
   );
-  const isAlive = await Promise.race([said, sleep(clock, patienceMs, over.signal).then(() => false)]);
+  const isAlive = await Promise.race([said, sleep(clock, ANSWERS_MS, given).then(() => false)]);
   over.abort();
   if (isAlive) return client;
   socket.destroy();

@@ -62,7 +62,7 @@ export function guardianOfFleet(launched: LaunchedFleet, caller: Caller): Guardi
   };
   /** Throws the error of a server that cannot be asked; where nobody works here, it says so. */
   const awayOrElse = (error: unknown): never => {
-    throw error instanceof Retryable && fleet.parts.length === 0 ? nobodyWorks(error.message) : error;
+    throw error instanceof Retryable && fleet.parts.length === 0 ? nobodyWorks(error.message, error) : error;
   };
   const parts = async (): Promise<readonly GuardianPart[]> => {
     await fleet.look().catch(awayOrElse);
@@ -153,7 +153,7 @@ async function greet(membership: Membership | undefined, processes: readonly Fle
 async function keepOrder(
   session: Membership | undefined,
   { kind, scope, stop }: StopOrder,
-  trouble = "this process has no session on it",
+  trouble = "this process has no session on the server",
 ): Promise<{ readonly hasEnded: boolean; readonly unreached?: Error }> {
   try {
     if (session === undefined) return { hasEnded: false, unreached: new Retryable("store_connection_lost", trouble) };
@@ -167,10 +167,11 @@ async function keepOrder(
 }
 
 /** The error where nobody is at work. `trouble`: the reason why the server of the store cannot be used. */
-function nobodyWorks(trouble: string | undefined): RetinueError {
+function nobodyWorks(trouble: string | undefined, cause?: RetinueError): RetinueError {
   if (trouble === undefined) return nobodyAtWork();
   return new Retryable("store_connection_lost", `the server of the store cannot be used: ${trouble}`, {
-    hint: "nothing is sent meanwhile; the processes try again each second, and retinue fleet shows when they are back",
+    hint: "this process sends nothing meanwhile; it tries again each second, and retinue fleet shows when it is back",
+    cause,
   });
 }
 

@@ -67,17 +67,16 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
     const { notKept, hasEnded } = await keep({ ...order, scope: handle ?? EVERYONE });
     try {
       const result = await (notKept === undefined ? giveTo(joined, true) : giveTo(alone, false));
-      if (notKept !== undefined) {
-        // A lost store has no row of it either.
-        if ("notKept" in result && result.notKept !== undefined) onUnlisted?.(name, query, result.message);
-        return { ...result, notKept };
-      }
+      // A lost store has no row of it. The server may have kept it all the same.
+      const isUnlisted = "notKept" in result && result.notKept !== undefined;
+      if (isUnlisted) onUnlisted?.(name, query, result.message);
+      if (isUnlisted || notKept !== undefined) return { ...result, notKept };
       // A store that is being opened ends it by itself, and has nothing to end when it is asked.
       return hasEnded === true && NOTHING_TO_END.test(result.message) ? { ...result, message: keptText(order, handle) } : result;
     } catch (error) {
       if (!isRetinueError(error)) throw error;
-      const isGivenToNobody = nobody.has(error) || UNANSWERED.has(error.code);
-      if (notKept === undefined && !isGivenToNobody) throw unheard(error, order, handle);
+      const isGivenToNobody = notKept !== undefined || nobody.has(error) || UNANSWERED.has(error.code);
+      if (!isGivenToNobody) throw unheard(error, order, handle);
       const message = `${keptText(order, handle)}; ${error.message}`;
       if (isGivenToNobody && error.code !== "specialist_unknown") onUnlisted?.(name, query, message);
       return defined({ message, notKept });

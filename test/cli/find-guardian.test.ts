@@ -18,11 +18,10 @@ function listening(server: Server, at: ListenOptions): Promise<void> {
 
 test("a process that is busy for a moment takes a halt although the server of the store is away", async () => {
   const { root } = project();
-  let isAway: () => void = () => undefined;
-  const away = new Promise<void>((resolve) => (isAway = resolve));
+  const away = Promise.withResolvers<void>();
   const database = createServer((socket) => {
     socket.destroy();
-    isAway();
+    away.resolve();
   });
   await listening(database, { port: 0, host: "127.0.0.1" });
   const store = `postgres://someone@127.0.0.1:${(database.address() as AddressInfo).port}/agents`;
@@ -46,7 +45,7 @@ test("a process that is busy for a moment takes a halt although the server of th
   const busy = createServer((socket) => {
     const inside = connect(`${path}2`);
     for (const one of [socket, inside]) one.on("error", () => one.destroy()).once("close", () => inside.destroy());
-    void away.then(() => socket.pipe(inside).pipe(socket));
+    void away.promise.then(() => socket.pipe(inside).pipe(socket));
   });
   await listening(busy, { path });
 

@@ -50,7 +50,7 @@ test("a process that takes connections and answers nothing, as one that is stopp
     silent.close();
     rmSync(root, { recursive: true });
   });
-  await expect(connectControl(path, systemClock(), "ada", 50)).rejects.toMatchObject({ code: "control_lost" });
+  await expect(connectControl(path, systemClock(), "ada", AbortSignal.timeout(50))).rejects.toMatchObject({ code: "control_lost" });
   expect(await isServed(path, virtualPatience())).toBe(true);
 });
 

@@ -87,10 +87,15 @@ test("while the server takes no connection, commands say that nothing is sent, a
   await expect.poll(async () => (await order("status")).stdout).toContain("Nothing is sent: ");
   for (const words of [["why", lab.handles[0] ?? ""], ["log"], ["pause", lab.handles[0] ?? ""]]) {
     const said = await order(...words);
-    expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("nothing is sent meanwhile")]);
+    expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("this process sends nothing meanwhile")]);
     expect([words, said.stderr]).toEqual([words, expect.stringContaining("not currently accepting connections")]);
   }
+  const halted = await order("halt", "--reason", "no server");
+  expect([halted.code, halted.stderr]).toEqual([1, expect.stringContaining("the halt is not kept: ")]);
   await server.run(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS true`);
+  const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
+  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no server" }]);
+  expect((await order("halt", "--lift")).code).toBe(0);
   await lab.answered(await lab.news("two"));
   expect(lab.doubled()).toEqual([]);
 });

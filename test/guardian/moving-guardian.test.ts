@@ -215,7 +215,7 @@ test("without the server nothing is said to be well, and a halt says that it is 
   await expect.poll(status).toMatch(/Nothing is sent: .*cannot be reached.*\n *mend the server of the store/);
   for (const words of [["why", "s1"], ["log"], ["pause", "s1"]]) {
     const said = await order(...words);
-    expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("nothing is sent meanwhile")]);
+    expect([words, said.code, said.stderr]).toEqual([words, 1, expect.stringContaining("this process sends nothing meanwhile")]);
     expect([words, said.stderr]).toEqual([words, expect.stringContaining("cannot be reached")]);
   }
   const halted = await order("halt", "--reason", "no server");
@@ -253,13 +253,32 @@ test("a halt that is given to a store that is lost and still has a handler at wo
   await lost.resume();
   goOn();
   const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
-  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no server", result: expect.stringContaining("halted") }]);
+  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no server", result: "halted: no specialist writes" }]);
   expect(JSON.parse((await order("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "no server" }]);
   expect((await order("halt", "--lift")).code).toBe(0);
   await lab.answered(post);
   expect(lab.doubled()).toEqual([]);
   one.kill("SIGTERM");
   await one.ended;
+});
+
+test("a halt that the server keeps while a process has lost its store is told as kept, and has a row", async (context) => {
+  const store = await server.database();
+  const { lab, one, post, goOn } = await thinkingLab(context, { store, specialists: 2 });
+  const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
+  await server.run(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'retinue writer%'",
+    new URL(store).pathname.slice(1),
+  );
+  await one.saying(({ message }) => message === "nothing is sent until the store can be used again");
+  expect(await order("halt", "--reason", "no store")).toMatchObject({ code: 0, stderr: "" });
+  goOn();
+  const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
+  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no store" }]);
+  expect(JSON.parse((await order("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "no store" }]);
+  expect((await order("halt", "--lift")).code).toBe(0);
+  await lab.answered(post);
+  expect(lab.doubled()).toEqual([]);
 });
 
 test("the status gives the remedy of the reason, as of a changed password or of a schema that is gone, and its time", async (context) => {
