@@ -1,7 +1,7 @@
 /** Orders over several processes: one that is stopped cannot hold up a halt, and sends nothing when it goes on. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { inProcess } from "../harness/cli.ts";
 import { fleetLab } from "../harness/fleet-lab.ts";
+import { folderOrders } from "../harness/folder-orders.ts";
 import { refuseStatements } from "../harness/refused-statements.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 
@@ -80,7 +80,7 @@ test("while the server takes no connection, commands say that nothing is sent, a
   const lab = await fleetLab(context, { store, specialists: 2 });
   const one = lab.run();
   await lab.answered(await lab.news("one"));
-  const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
+  const { order, listed } = folderOrders(one.root, store);
   await server.run(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS false`);
   await server.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = '${database}' AND application_name LIKE 'retinue %' AND application_name <> 'retinue process'`);
@@ -93,8 +93,7 @@ test("while the server takes no connection, commands say that nothing is sent, a
   const halted = await order("halt", "--reason", "no server");
   expect([halted.code, halted.stderr]).toEqual([1, expect.stringContaining("the halt is not kept: ")]);
   await server.run(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS true`);
-  const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
-  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no server" }]);
+  await expect.poll(listed).toMatchObject([{ what: "halt", why: "no server" }]);
   expect((await order("halt", "--lift")).code).toBe(0);
   await lab.answered(await lab.news("two"));
   expect(lab.doubled()).toEqual([]);

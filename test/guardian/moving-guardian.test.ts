@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test, type TestContext } f
 import { parsePostgresAddress } from "../../src/config/postgres-address.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { Membership } from "../../src/store/postgres/membership.ts";
-import { inProcess } from "../harness/cli.ts";
 import { fleetLab, type FleetLab } from "../harness/fleet-lab.ts";
 import { holdOpenings } from "../harness/held-openings.ts";
+import { folderOrders } from "../harness/folder-orders.ts";
 import { freePort } from "../harness/free-port.ts";
 import { openGate } from "../harness/gated-network.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
@@ -39,7 +39,7 @@ async function open(context: TestContext, specialists: number) {
       }
     },
     /** Gives an order in the folder of a process, whose socket takes it. */
-    order: (root: string, ...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: root }),
+    order: (root: string, ...words: readonly string[]) => folderOrders(root, store).order(...words),
     /** Holds up every store that is being opened. */
     hold: () => holdOpenings(store),
     shares: async (counts: readonly number[]): Promise<void> => {
@@ -209,7 +209,7 @@ test("without the server nothing is said to be well, and a halt says that it is 
   const [port, token] = [await freePort(), "a-token-for-the-console-of-this-test"];
   const one = lab.run({ root, env: { RETINUE_CONSOLE_PORT: `${port}`, RETINUE_CONSOLE_TOKEN: token } });
   await lab.answered(await lab.news("one"));
-  const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
+  const { order, listed } = folderOrders(one.root, store);
   await lost.halt("fast");
   const status = async (): Promise<string> => (await order("status")).stdout;
   await expect.poll(status).toMatch(/Nothing is sent: .*cannot be reached.*\n *mend the server of the store/);
@@ -230,8 +230,7 @@ test("without the server nothing is said to be well, and a halt says that it is 
   await expect.poll(() => (existsSync(told) ? readFileSync(told, "utf8") : "")).toContain("The store is lost");
 
   await lost.resume();
-  const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
-  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no server", result: expect.stringContaining("everyone is halted") }]);
+  await expect.poll(listed).toMatchObject([{ what: "halt", why: "no server", result: expect.stringContaining("everyone is halted") }]);
   expect(JSON.parse((await order("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "no server" }]);
   one.kill("SIGTERM");
   await one.ended;
@@ -245,15 +244,14 @@ test("a halt that is given to a store that is lost and still has a handler at wo
   onTestFinished(() => lost.stop());
   const store = await lost.database();
   const { lab, one, post, goOn } = await thinkingLab(context, { store, specialists: 2 });
-  const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
+  const { order, listed } = folderOrders(one.root, store);
   await lost.halt("fast");
   await one.saying(({ message }) => message === "nothing is sent until the store can be used again");
   const halted = await order("halt", "--reason", "no server");
   expect([halted.code, halted.stderr]).toEqual([1, expect.stringContaining("the halt is not kept: ")]);
   await lost.resume();
   goOn();
-  const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
-  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no server", result: "halted: no specialist writes" }]);
+  await expect.poll(listed).toMatchObject([{ what: "halt", why: "no server", result: "halted: no specialist writes" }]);
   expect(JSON.parse((await order("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "no server" }]);
   expect((await order("halt", "--lift")).code).toBe(0);
   await lab.answered(post);
@@ -265,7 +263,7 @@ test("a halt that is given to a store that is lost and still has a handler at wo
 test("a halt that the server keeps while a process has lost its store is told as kept, and has a row", async (context) => {
   const store = await server.database();
   const { lab, one, post, goOn } = await thinkingLab(context, { store, specialists: 2 });
-  const order = (...words: readonly string[]) => inProcess([...words, "--store", store], { cwd: one.root });
+  const { order, listed } = folderOrders(one.root, store);
   await server.run(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'retinue writer%'",
     new URL(store).pathname.slice(1),
@@ -273,8 +271,7 @@ test("a halt that the server keeps while a process has lost its store is told as
   await one.saying(({ message }) => message === "nothing is sent until the store can be used again");
   expect(await order("halt", "--reason", "no store")).toMatchObject({ code: 0, stderr: "" });
   goOn();
-  const orders = async () => JSON.parse((await order("log", "--orders", "--json")).stdout || "{}").entries ?? [];
-  await expect.poll(orders).toMatchObject([{ what: "halt", why: "no store" }]);
+  await expect.poll(listed).toMatchObject([{ what: "halt", why: "no store" }]);
   expect(JSON.parse((await order("status", "--json")).stdout).halts).toMatchObject([{ scope: "*", reason: "no store" }]);
   expect((await order("halt", "--lift")).code).toBe(0);
   await lab.answered(post);
@@ -290,7 +287,7 @@ test("the status gives the remedy of the reason, as of a changed password or of 
   await lab.answered(await lab.news("one"));
   const began = Date.now() - 100; // the server's time is an estimate
   const asked = async (...words: readonly string[]): Promise<string> =>
-    (await inProcess(["status", "--store", store, ...words], { cwd: one.root })).stdout;
+    (await folderOrders(one.root, store).order("status", ...words)).stdout;
   const status = () => asked();
   const change = (sql: string) =>
     server.run(`${sql}; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'tenant'`, database);
