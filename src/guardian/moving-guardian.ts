@@ -78,7 +78,7 @@ export function movingGuardian({ parts, reachable, seen, clock, whyNobody, isKno
       const isGivenToNobody = notKept !== undefined || nobody.has(error) || UNANSWERED.has(error.code);
       if (!isGivenToNobody) throw unheard(error, order, handle);
       const message = `${keptText(order, handle)}; ${error.message}`;
-      if (isGivenToNobody && error.code !== "specialist_unknown") onUnlisted?.(name, query, message);
+      if (error.code !== "specialist_unknown") onUnlisted?.(name, query, message);
       return defined({ message, notKept });
     }
   };
