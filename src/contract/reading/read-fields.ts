@@ -164,8 +164,11 @@ function report(
   drift.push({ severity, kind, record, path: `${within}${path}`, type });
 }
 
-/** Reading these from another place would make old events new, and would hide from a specialist which posts are its own. */
-const IDENTITIES: ReadonlySet<FieldKind> = new Set(["id", "refs", "secret"]);
+/**
+ * Reading these from another place would make old events new, and would hide from a specialist which posts are its own. Posts within a post
+ * have ids.
+ */
+const IDENTITIES: ReadonlySet<FieldKind> = new Set(["id", "refs", "secret", "posts"]);
 
 function readFirst(reading: ObjectReading, field: CompiledField): unknown {
   const { object, pins } = reading;

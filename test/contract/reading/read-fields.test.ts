@@ -53,6 +53,17 @@ describe("drift", () => {
     expect(moved.drift).toMatchObject([{ severity: "breaking", path: "likedBy at voters" }]);
   });
 
+  test("replies within a post are not read from another list, which may hold other posts", () => {
+    const pins = createPins();
+    readRecord(profile, "post", { id: "p", replies: [{ id: "r1", text: "x" }] }, pins);
+    const { record, drift } = readRecord(profile, "post", { id: "p", comments: [{ id: "c1", text: "y" }] }, pins);
+    expect(record).not.toHaveProperty("replies");
+    expect(drift).toMatchObject([{ kind: "winner-change", severity: "breaking", path: "replies at comments" }]);
+    expect(readRecord(profile, "post", { id: "p", replies: [{ id: "r2", text: "z" }] }, pins).record).toMatchObject({
+      replies: [{ id: "r2" }],
+    });
+  });
+
   test("a reply within a post whose id moves is reported and not followed", () => {
     const pins = createPins();
     readRecord(profile, "post", { id: "p", replies: [{ id: "r1", text: "x" }] }, pins);
