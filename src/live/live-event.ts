@@ -1,9 +1,16 @@
 /** Events in memory: those that are not done, and the rule by which they are claimed. */
 import type { EventId, Handle } from "../core/ids.ts";
+import { SECOND } from "../core/units.ts";
 import type { EventFact, EventFields } from "./facts.ts";
 
 /** Handlings without an end after which an event is parked: it may be the cause of the crashes. */
 export const MAX_CRASHES = 3;
+
+/**
+ * The last try waits until its store has been open for this long: a process that lived so long without the event, and ends with it, ends
+ * because of it. Processes that are killed from outside, one soon after the other, park nothing.
+ */
+export const LAST_TRY_AFTER_MS = 30 * SECOND;
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
@@ -61,6 +68,11 @@ export function isUnchanged(event: LiveEvent): boolean {
 /** True if the event is parked should a process end once more while it is handled. */
 export function isLastTry({ crashes }: Pick<LiveEvent, "crashes">): boolean {
   return crashes >= MAX_CRASHES - 1;
+}
+
+/** True if the next crash is the last that is counted. */
+export function hasOneTryLeft(crashes: number): boolean {
+  return crashes === MAX_CRASHES - 1;
 }
 
 export interface Claim {

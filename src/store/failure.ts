@@ -15,7 +15,7 @@ export interface Failure {
   readonly file?: string;
   readonly line?: number;
   readonly stack?: string;
-  /** The handler set the time of the next try: only a new definition or a person retries earlier. */
+  /** The next try has its time, from the handler or after crashes: only a new definition or a person retries earlier. */
   readonly timed?: true;
 }
 
@@ -24,6 +24,12 @@ export const FAILED_NOTE = '{"failed":';
 
 export function failureNote({ at, ...failure }: Failure): string {
   return JSON.stringify({ failed: at, ...failure });
+}
+
+/** The note of an event that was handled when the process ended, `crashes` times. */
+export function crashNote(crashes: number, at: number, { timed }: Pick<Failure, "timed"> = {}): string {
+  const message = `the process ended ${crashes} times while this was handled`;
+  return failureNote({ at, code: "handler_failed", message, pattern: message, tries: crashes, ...(timed ? { timed } : {}) });
 }
 
 /** The text of a note, and the failure if it is one. */

@@ -4,7 +4,7 @@ import type { NewEvent } from "../../contract/event.ts";
 import { Fatal } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
-import { failureNote, readNote } from "../failure.ts";
+import { crashNote, readNote } from "../failure.ts";
 import { MAX_EVENTS_WAITING, MAX_RETRIED, type Arrival, type ClaimedEvent, type InboxStore } from "../inbox.ts";
 import { claimable, isLastTry, type LiveEvent } from "../../live/live-event.ts";
 import type { EventFields } from "../../live/facts.ts";
@@ -154,11 +154,6 @@ function createClaims(db: DatabaseSync, { present, rows }: Pick<InboxParts, "pre
   });
 
   return { claim, claimed };
-}
-
-function crashNote(crashes: number, at: number): string {
-  const message = `the process ended ${crashes} times while this was handled`;
-  return failureNote({ at, code: "handler_failed", message, pattern: message, tries: crashes });
 }
 
 type ParkedParts = Pick<InboxParts, "present" | "commits" | "rows" | "foldNow">;

@@ -4,7 +4,9 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { JUMP_MS } from "../../limits/ledger-clock.ts";
-import type { IntentFields } from "../../live/facts.ts";
+import type { EventFields, IntentFields } from "../../live/facts.ts";
+import { hasOneTryLeft, LAST_TRY_AFTER_MS, type LiveEvent } from "../../live/live-event.ts";
+import { crashNote } from "../failure.ts";
 import { TRANSITIONS, TIMED, UNDATED, UNDER_WAY, type IntentState } from "../../outbox/intent.ts";
 import type { Present } from "../../live/present.ts";
 import type { Recovered } from "../store.ts";
@@ -41,17 +43,6 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, spending
   const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
     log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at, set });
 
-  const events = (now: number): number => {
-    let found = 0;
-    for (const event of present.events.values()) {
-      if (!event.begun) continue;
-      const set = { begun: false, crashes: event.crashes + 1 };
-      log.add({ seq: log.next, fact: "change", of: "event", subject: event.seq, at: now, set });
-      event.isClaimed = false;
-      found++;
-    }
-    return found;
-  };
   const doubts = (now: number, firstCheck: number): number => {
     let found = 0;
     for (const { seq, state, effect } of present.intents.values()) {
@@ -91,7 +82,7 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, spending
     copies.beat(now);
     const firstCheck = now + firstCheckMs;
     const unsent = restored === undefined ? 0 : copied(restored.from, now, firstCheck);
-    const recovered = { events: events(now), doubts: doubts(now, firstCheck) + unsent, attempts: open.length };
+    const recovered = { events: recoverEvents({ present, log }, now), doubts: doubts(now, firstCheck) + unsent, attempts: open.length };
     for (const { seq } of open)
       log.add({
         seq: log.next,
@@ -106,6 +97,28 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, spending
       });
     return { ...recovered, ...(restored === undefined ? {} : { restoredFrom: restored.from }) };
   };
+}
+
+/** Events that were at work when the process ended are handled again. */
+function recoverEvents({ present, log }: Pick<RecoveryParts, "present" | "log">, now: number): number {
+  let found = 0;
+  for (const event of present.events.values()) {
+    const wasBegun = event.begun;
+    const crashes = event.crashes + (wasBegun ? 1 : 0);
+    const waits = event.state === "ready" && hasOneTryLeft(crashes);
+    if (!wasBegun && !waits) continue;
+    const set = { begun: false, crashes, ...(waits ? awaitingLastTry(event, crashes, now) : {}) };
+    log.add({ seq: log.next, fact: "change", of: "event", subject: event.seq, at: now, set });
+    event.isClaimed = false;
+    if (wasBegun) found++;
+  }
+  return found;
+}
+
+/** Changes of an event that may have ended the process: its last try waits, also over a restart, and people see the reason. */
+function awaitingLastTry({ notBefore }: LiveEvent, crashes: number, now: number): Partial<EventFields> {
+  const note = crashNote(crashes, now, { timed: true });
+  return { notBefore: Math.max(notBefore, now + LAST_TRY_AFTER_MS), note };
 }
 
 /** Reads all queued intents of a specialist. */

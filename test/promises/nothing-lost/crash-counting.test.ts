@@ -7,7 +7,7 @@ import { seededRandom } from "../../../src/core/random.ts";
 import { SECOND } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import type { NewEvent } from "../../../src/contract/event.ts";
-import { MAX_CRASHES } from "../../../src/live/live-event.ts";
+import { LAST_TRY_AFTER_MS, MAX_CRASHES } from "../../../src/live/live-event.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 import { virtualRuntime } from "../../harness/harness.ts";
@@ -30,6 +30,8 @@ async function inbox(...events: readonly NewEvent[]) {
   return {
     claim: async (who: typeof ONE) => (await clock.run(store.claimEvents(who, clock.now(), 16))).map(({ id }) => String(id)),
     crash: () => clock.run(store.recover(clock.now(), 0)),
+    settle: () => clock.advance(LAST_TRY_AFTER_MS),
+    failure: async (name: string) => (await store.eventsOf(ONE, 10)).find(({ id }) => String(id) === name)?.failure,
     parked: async () => (await store.parkedEvents(undefined, 10)).map(({ id }) => String(id)),
   };
 }
@@ -44,24 +46,54 @@ describe("after the process ended in the middle of work", () => {
   });
 
   test("only what was at work every time is parked", async () => {
-    const { claim, crash, parked } = await inbox(event(ONE, "a"), event(ONE, "b"));
+    const { claim, crash, settle, parked } = await inbox(event(ONE, "a"), event(ONE, "b"));
     for (let i = 0; i < MAX_CRASHES; i++) {
-      await claim(ONE);
+      await settle();
+      let atWork: readonly string[] = [];
+      while (!atWork.includes("a")) atWork = [...atWork, ...(await claim(ONE))];
       await crash();
     }
+    await settle();
     expect(await claim(ONE)).toEqual(["b"]);
     expect(await parked()).toEqual(["a"]);
   });
 
+  test("nothing is parked by processes that end soon after their starts, whatever ends them", async () => {
+    const { claim, crash, settle, parked } = await inbox(event(ONE, "a"));
+    for (let i = 0; i < MAX_CRASHES - 1; i++) {
+      expect(await claim(ONE)).toEqual(["a"]);
+      await crash();
+    }
+    for (let i = 0; i < 10; i++) {
+      expect(await claim(ONE)).toEqual([]);
+      await crash();
+    }
+    await settle();
+    expect([await claim(ONE), await parked()]).toEqual([["a"], []]);
+    await crash();
+    expect([await claim(ONE), await parked()]).toEqual([[], ["a"]]);
+  });
+
+  test("the reason for the wait of a last try is there to be read", async () => {
+    const { claim, crash, failure } = await inbox(event(ONE, "a"));
+    for (let i = 0; i < MAX_CRASHES - 1; i++) {
+      await claim(ONE);
+      await crash();
+    }
+    expect(await failure("a")).toMatchObject({ message: "the process ended 2 times while this was handled", tries: 2, timed: true });
+  });
+
   test("the last chance of one event is not shared with that of another specialist", async () => {
-    const { claim, crash, parked } = await inbox(event(ONE, "a"), event(TWO, "b"));
+    const { claim, crash, settle, parked } = await inbox(event(ONE, "a"), event(TWO, "b"));
     for (let i = 0; i < MAX_CRASHES - 1; i++) {
       expect([...(await claim(ONE)), ...(await claim(TWO))]).toEqual(["a", "b"]);
       await crash();
     }
+    await settle();
     expect(await claim(ONE)).toEqual(["a"]);
     expect(await claim(TWO)).toEqual([]); // it waits for the other
     await crash();
+    await settle();
     expect(await claim(TWO)).toEqual(["b"]);
     expect([await claim(ONE), await parked()]).toEqual([[], ["a"]]);
   });
@@ -90,7 +122,7 @@ describe("after the process ended in the middle of work", () => {
     const transport: Transport = () => Promise.resolve({ kind: "never-left", reason: "nobody is asked" });
     const runtime = virtualRuntime({ specialists, store, transport, keyOf: () => "sk_live_0123456789abcdef", clock, random });
     await clock.run(runtime.start());
-    await clock.advance(5 * SECOND); // those that nobody woke would look again only then
+    await clock.advance(LAST_TRY_AFTER_MS + 5 * SECOND); // those that nobody woke would look again only then
     expect({ handled, most }).toEqual({ handled: handles.length, most: 1 });
     await clock.run(runtime.stop());
   });
