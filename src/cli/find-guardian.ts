@@ -8,7 +8,7 @@ import { sleep } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { isRetinueError, Misconfigured, type RetinueError } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
-import { connectControl, isSilent, type ControlClient } from "../guardian/control-socket.ts";
+import { connectControl, isSocketSilent, type ControlClient } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import { BrieflyTaken } from "../store/briefly-taken.ts";
 import type { Caller } from "../store/orders.ts";
@@ -111,7 +111,7 @@ async function connected({ store }: Config, { clock }: Context, { who }: Caller)
   if (store.kind === "sqlite") return connectControl(file, clock, who);
   const over = new AbortController();
   const own = connectControl(file, clock, who, over.signal).catch((error: unknown) => {
-    if (isSilent(error)) return undefined;
+    if (isSocketSilent(error)) return undefined;
     throw error;
   });
   const throughServer = async (): Promise<ControlClient | undefined> => {

@@ -46,11 +46,11 @@ export async function askQuestion(
   try {
     const silence = greetUntilSilent(membership, process, clock, done.signal);
     const answer = membership.ask(process, question, ANSWER_MS, done.signal).catch((error: unknown) => {
-      throw isSilent(error) ? silent(process, `has not answered within ${ANSWER_MS / SECOND} s`) : error;
+      throw isProcessSilent(error) ? silent(process, `has not answered within ${ANSWER_MS / SECOND} s`) : error;
     });
     return await Promise.race([answer, silence]);
   } catch (error) {
-    if (!isSilent(error)) throw error;
+    if (!isProcessSilent(error)) throw error;
     const { processes } = await membership.look();
     if (processes.some(({ number }) => number === process.number)) throw error;
     throw new Refused("nothing_found", `${process.name} is gone`);
@@ -79,7 +79,7 @@ function silent({ name }: FleetProcess, how: string): Retryable {
 }
 
 /** True for the error of a request that its process did not answer in time. */
-export function isSilent(error: unknown): boolean {
+export function isProcessSilent(error: unknown): boolean {
   return isRetinueError(error) && error.code === "process_silent";
 }
 
@@ -98,7 +98,7 @@ async function askOne(membership: Pick<Membership, "ask">, process: FleetProcess
       }),
     };
   } catch (error) {
-    if (isSilent(error)) return { answers: false };
+    if (isProcessSilent(error)) return { answers: false };
     throw error;
   }
 }

@@ -219,13 +219,13 @@ export async function isServed(storePath: string, clock: Clock): Promise<boolean
     client?.close();
     return client !== undefined;
   } catch (error) {
-    if (isSilent(error)) return true;
+    if (isSocketSilent(error)) return true;
     throw error;
   }
 }
 
 /** True if a process has the socket and does not answer. */
-export function isSilent(error: unknown): boolean {
+export function isSocketSilent(error: unknown): boolean {
   return isRetinueError(error) && error.code === "control_lost";
 }
 

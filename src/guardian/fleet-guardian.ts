@@ -22,7 +22,7 @@ import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { createGuardian, type Guardian } from "./guardian.ts";
 import type { GuardianPart } from "./guardian-part.ts";
 import { answerText } from "./answer-text.ts";
-import { askProcesses, askQuestion, isSilent, type Heard } from "./ask-processes.ts";
+import { askProcesses, askQuestion, isProcessSilent, type Heard } from "./ask-processes.ts";
 import type { Seen } from "./fleet-status.ts";
 import { withStatusOfLost } from "./lost-fleet.ts";
 import { movingGuardian } from "./moving-guardian.ts";
@@ -234,7 +234,7 @@ async function ask(
   try {
     return readAnswer(await membership.ask(process, request, isStop ? STOP_MS : ORDER_MS));
   } catch (error) {
-    if (!isStop || !isSilent(error)) throw error;
+    if (!isStop || !isProcessSilent(error)) throw error;
     const inFlight = await membership.endSessions(process);
     return { message: `${process.name} did not answer: its sessions are ended, so that it begins nothing more`, inFlight };
   }
