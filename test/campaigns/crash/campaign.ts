@@ -57,8 +57,6 @@ export interface CampaignReport extends Verdict, Dead, Mishaps {
   readonly drift: readonly string[];
   /** All that is parked, by operation and reason. */
   readonly parkedFor: { readonly [what: string]: number };
-  /** Events that several deaths in a row made look like their cause; a person had them tried again. */
-  readonly retried: number;
 }
 
 interface Dead {
@@ -131,9 +129,7 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
     crowd.stop();
     proxy.faults = NO_FAULTS;
     await heal(stage);
-    const retried = await retryParked(settings);
-    if (retried > 0) await heal(stage);
-    return { ...dead, retried, ...(await report(stage, crowd)) };
+    return { ...dead, ...(await report(stage, crowd)) };
   } finally {
     crowd.stop();
     await proxy.close();
@@ -221,15 +217,6 @@ async function everyPoint({ settings, told }: Stage, { kills, onKill }: Campaign
   return { kills: most, early, stops: 0, forgotten: 0 };
 }
 
-/** What a person does about events that are parked: they were at work in one death after another, by chance. The next life parks the last of them. */
-async function retryParked(settings: DriverSettings): Promise<number> {
-  return withStore(settings, async (store) => {
-    const parked = await store.parkedEvents(undefined, MANY);
-    for (const { specialist, id } of parked) await store.unparkEvent(specialist, id, systemClock().now());
-    return parked.length;
-  });
-}
-
 /** One more life, without faults, until it has looked at everything that was said and nothing is open any more; then a graceful end. */
 async function heal({ settings, told }: Stage): Promise<void> {
   const since = systemClock().now();
@@ -246,7 +233,7 @@ async function heal({ settings, told }: Stage): Promise<void> {
 interface Told {
   readonly hear: (report: DriverReport) => void;
   readonly gaps: (list: "feed" | "jobs") => readonly ReportedGap[];
-  /** Nothing is open, and the lists have been looked at since. */
+  /** No action is open and no event waits for its last try, and the lists have been looked at since. */
   readonly isDone: (since: number) => boolean;
   readonly drift: () => readonly string[];
 }
@@ -270,10 +257,7 @@ function createTold(): Told {
   };
 }
 
-async function report(
-  { network, settings, proxy, told }: Stage,
-  { posts, jobs }: Talk,
-): Promise<Omit<CampaignReport, keyof Dead | "retried">> {
+async function report({ network, settings, proxy, told }: Stage, { posts, jobs }: Talk): Promise<Omit<CampaignReport, keyof Dead>> {
   const { intents, parkedEvents } = await withStore(settings, async (store) => ({
     intents: (await Promise.all(HANDLES.map((handle) => store.intents({ specialist: asHandle(handle), limit: MANY })))).flat(),
     parkedEvents: await store.parkedEvents(undefined, MANY),

@@ -35,7 +35,7 @@ export interface DriverSettings {
 export interface DriverReport {
   /** Differences between memory and rows. */
   readonly drift: readonly string[];
-  /** Intents neither settled nor parked. */
+  /** Intents neither settled nor parked, and events that were handled when several processes ended and wait for their last try. */
   readonly open: number;
   readonly lists: readonly {
     readonly handle: string;
@@ -129,7 +129,9 @@ async function report(): Promise<DriverReport> {
       }),
     ),
   );
-  return { open: intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length, drift, lists: lists.flat() };
+  const { eventCount, parkedCount } = await store.failing(undefined, 1);
+  const underWay = intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length;
+  return { open: underWay + eventCount - parkedCount, drift, lists: lists.flat() };
 }
 
 async function tell(): Promise<void> {
