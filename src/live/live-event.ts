@@ -108,6 +108,11 @@ export function claimable(
   return { taken, poisoned };
 }
 
+/** A last try has waited for its store, and then comes by its age: behind newer events, each of which is taken before it, it would never come. */
+function turnOf({ crashes, notBefore }: LiveEvent): number {
+  return crashes > 0 ? 0 : notBefore;
+}
+
 function dueEvents(events: Iterable<LiveEvent>, now: number, limit: number, hasRoom?: (kind: string) => boolean): readonly LiveEvent[] {
   const due: LiveEvent[] = [];
   /** The first thread is no set: nearly always it is the only one. */
@@ -126,6 +131,6 @@ function dueEvents(events: Iterable<LiveEvent>, now: number, limit: number, hasR
     due.push(event);
     if (due.length === limit && !isPutOff) return due; // none before it waits for a time: they come in their order
   }
-  if (isPutOff) due.sort((a, b) => a.notBefore - b.notBefore || a.seq - b.seq);
+  if (isPutOff) due.sort((a, b) => turnOf(a) - turnOf(b) || a.seq - b.seq);
   return due.length <= limit ? due : due.slice(0, limit);
 }

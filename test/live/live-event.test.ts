@@ -51,6 +51,11 @@ describe("an event that was at work when a process ended", () => {
     expect(claim([last, eventOf(2)], 10, true)).toEqual([[2], []]);
   });
 
+  test("comes by its age once its wait is over, and not behind all that came since", () => {
+    const last = eventOf(1, { crashes: MAX_CRASHES - 1, notBefore: NOW });
+    expect(claim([last, eventOf(2), eventOf(3)])).toEqual([[1], []]);
+  });
+
   test("too often is poison, and the others go on", () => {
     expect(claim([eventOf(1, { crashes: MAX_CRASHES }), eventOf(2), eventOf(3, { crashes: MAX_CRASHES + 5 })])).toEqual([[2], [1, 3]]);
   });

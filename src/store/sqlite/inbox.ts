@@ -210,7 +210,10 @@ function createRetryFailed({ present, commits, rows, foldNow }: ParkedParts, cha
     async retryFailed(specialist, which, now) {
       const hastened = waiting(specialist, now, which !== "untimed");
       const unparked = which === "parked" ? parked(specialist) : [];
-      for (const event of hastened) change(event, now, { attempts: Math.max(0, event.attempts - 1), notBefore: now });
+      for (const event of hastened) {
+        const spared = event.crashes > 0 ? { crashes: 0 } : { attempts: Math.max(0, event.attempts - 1) };
+        change(event, now, { ...spared, notBefore: now });
+      }
       for (const event of unparked) {
         present.putEvent(event);
         change(event, now, { ...UNPARKED, notBefore: now });

@@ -115,10 +115,10 @@ function recoverEvents({ present, log }: Pick<RecoveryParts, "present" | "log">,
   return found;
 }
 
-/** Changes of an event that may have ended the process: its last try waits, also over a restart, and people see the reason. */
-function awaitingLastTry({ notBefore }: LiveEvent, crashes: number, now: number): Partial<EventFields> {
-  const note = crashNote(crashes, now, { timed: true });
-  return { notBefore: Math.max(notBefore, now + LAST_TRY_AFTER_MS), note };
+/** Changes of an event that may have ended the process: its last try waits, over each restart, and people see the reason. */
+function awaitingLastTry({ begun, notBefore }: LiveEvent, crashes: number, now: number): Partial<EventFields> {
+  const later = { notBefore: Math.max(notBefore, now + LAST_TRY_AFTER_MS) };
+  return begun ? { ...later, note: crashNote(crashes, now, { timed: true }) } : later;
 }
 
 /** Reads all queued intents of a specialist. */

@@ -9,6 +9,7 @@ import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import type { NewEvent } from "../../../src/contract/event.ts";
 import { LAST_TRY_AFTER_MS, MAX_CRASHES } from "../../../src/live/live-event.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
+import type { Retried } from "../../../src/store/inbox.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 import { virtualRuntime } from "../../harness/harness.ts";
 
@@ -30,6 +31,7 @@ async function inbox(...events: readonly NewEvent[]) {
   return {
     claim: async (who: typeof ONE) => (await clock.run(store.claimEvents(who, clock.now(), 16))).map(({ id }) => String(id)),
     crash: () => clock.run(store.recover(clock.now(), 0)),
+    retry: (which: Retried) => clock.run(store.retryFailed(ONE, which, clock.now())),
     settle: () => clock.advance(LAST_TRY_AFTER_MS),
     failure: async (name: string) => (await store.eventsOf(ONE, 10)).find(({ id }) => String(id) === name)?.failure,
     parked: async () => (await store.parkedEvents(undefined, 10)).map(({ id }) => String(id)),
@@ -49,8 +51,7 @@ describe("after the process ended in the middle of work", () => {
     const { claim, crash, settle, parked } = await inbox(event(ONE, "a"), event(ONE, "b"));
     for (let i = 0; i < MAX_CRASHES; i++) {
       await settle();
-      let atWork: readonly string[] = [];
-      while (!atWork.includes("a")) atWork = [...atWork, ...(await claim(ONE))];
+      await claim(ONE);
       await crash();
     }
     await settle();
@@ -81,6 +82,18 @@ describe("after the process ended in the middle of work", () => {
       await crash();
     }
     expect(await failure("a")).toMatchObject({ message: "the process ended 2 times while this was handled", tries: 2, timed: true });
+  });
+
+  test("an order or a new definition has it tried at once, and counts anew", async () => {
+    const { claim, crash, retry, failure, parked } = await inbox(event(ONE, "a"));
+    for (let i = 0; i < MAX_CRASHES - 1; i++) {
+      await claim(ONE);
+      await crash();
+    }
+    expect(await retry("waiting")).toBe(1);
+    expect([await claim(ONE), (await failure("a"))?.tries]).toEqual([["a"], 2]);
+    await crash();
+    expect([await claim(ONE), await parked()]).toEqual([["a"], []]);
   });
 
   test("the last chance of one event is not shared with that of another specialist", async () => {
