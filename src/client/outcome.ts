@@ -240,10 +240,13 @@ function readSingle(context: Context, received: Received): OutcomeReading {
   const outcome: Confirmed = { class: "confirmed", ...answered, body: shown };
   if (record !== undefined) outcome.record = record;
   if (secrets !== undefined) outcome.secrets = secrets;
+  if (drift.some(isBreaking)) outcome.lacksMoved = true;
   if (context.charged.length > 0) Object.assign(outcome, chargedBy(context, body));
   if (context.details.length > 0) Object.assign(outcome, detailsOf(context, body));
   return { outcome, drift };
 }
+
+const isBreaking = ({ severity }: Observation): boolean => severity === "breaking";
 
 function readListed({ profile, operation, pins, nextPage, isLastPage }: Context, received: Received, call: Call): OutcomeReading {
   const { answered, headers, body } = received;
@@ -261,6 +264,7 @@ function readListed({ profile, operation, pins, nextPage, isLastPage }: Context,
       ...answered,
       items,
       ...(skipped === 0 ? {} : { skipped }),
+      ...(drift.some(isBreaking) ? { lacksMoved: true as const } : {}),
       ...(next === undefined ? {} : { next }),
       ...(next === undefined && isLastPage(body) ? { isLast: true as const } : {}),
       body: MAY_HOLD_SECRETS.has(operation.record) ? withoutSecrets(body, undefined) : body,

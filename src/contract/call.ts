@@ -78,6 +78,8 @@ export type Outcome =
       readonly isLast?: true;
       /** Items of a list that could not be read. Such a list proves the absence of nothing. */
       readonly skipped?: number;
+      /** An id, an author or a list within is no longer where earlier answers had it, and was not read. It proves the absence of nothing. */
+      readonly lacksMoved?: true;
       /** Keys and tokens from the answer; they are removed from `body` and from every `raw`. */
       readonly secrets?: Secrets;
       /** Values that the profile hands to the handler with the receipt. */

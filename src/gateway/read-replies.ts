@@ -23,10 +23,10 @@ export async function withReplies(
   for (let page = 0; page < MAX_PAGES; page++) {
     const next = await read({ operation, ...defined({ target }), input: defined({ cursor }) });
     if (next.kind !== "answered" || next.outcome.class !== "confirmed") return next;
-    const { items = [], skipped = 0, next: place } = next.outcome;
+    const { items = [], skipped = 0, lacksMoved, next: place } = next.outcome;
     const fresh = freshItems(items, seen);
     replies.push(...fresh.filter((item) => item.kind === "post"));
-    unread += skipped;
+    unread += skipped + (lacksMoved ? 1 : 0);
     cursor = place === undefined || fresh.length === 0 ? undefined : cursorOf(place);
     if (cursor === undefined) break;
   }

@@ -117,14 +117,14 @@ async function nextPage(
   const result = readResult(answer);
   if (result.kind === "wait") return { kind: "no-room", until: result.until };
   if (result.kind !== "value") return "unreadable";
-  const { record, items = [], next, skipped = 0, skewMs } = result.value;
+  const { record, items = [], next, skipped = 0, lacksMoved, skewMs } = result.value;
   reading.skewMs = skewMs;
   reading.networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
   if (record !== undefined) reading.records.push(record);
   const fresh = freshItems(items, reading.seen);
   reading.records.push(...fresh);
   reading.pages += 1;
-  reading.unread += skipped;
+  reading.unread += skipped + (lacksMoved ? 1 : 0);
   reading.reachesTo = Math.min(reading.reachesTo, oldestOf(items));
   const isRepeat = items.length > 0 && fresh.length === 0;
   reading.cursor = next === undefined || isRepeat ? undefined : cursorOf(next);

@@ -57,13 +57,22 @@ const NOT_HANDED_IN: readonly (JobStatus | undefined)[] = ["open", "applied", "a
 /** True if the read would show the effect, so that its absence means something. */
 export function wouldShow({ operation, input }: Intent, records: readonly NetworkRecord[]): boolean {
   return records.every((record) => {
-    if (operation === "posts.reply" && record.kind === "post")
-      return record.replyCount !== undefined || (record.replies?.length ?? 0) < MAY_BE_CUT_OFF;
+    if (operation === "posts.reply" && record.kind === "post") {
+      const { replyCount, replies = [] } = record;
+      return (replyCount !== undefined || replies.length < MAY_BE_CUT_OFF) && !replies.some((reply) => mayBe(reply, input));
+    }
+    if (operation === "posts.create" && record.kind === "post") return !mayBe(record, input);
+    if (operation === "webhooks.create" && record.kind === "webhook") return record.url !== undefined;
     if (operation === "posts.vote" && record.kind === "post") return tellsVote(record, input);
     if (operation === "jobs.submit" && record.kind === "job") return NOT_HANDED_IN.includes(record.status);
     // A network may show who got a job, and not who applied for it.
     return operation !== "jobs.apply" || record.kind !== "job" || record.applied !== undefined || record.applicantIds !== undefined;
   });
+}
+
+/** True for a post in the same words that does not say whose it is: since the network shows no authors any more, ours may look like that. */
+function mayBe({ authorId, authorHandle, content }: Post, input: Intent["input"]): boolean {
+  return authorId === undefined && authorHandle === undefined && normal(content) === normal(input["content"]);
 }
 
 /**

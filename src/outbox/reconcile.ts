@@ -148,7 +148,7 @@ function judge(
 }
 
 function unreadable(sentAt: number, now: number): IntentChange<"in_doubt" | "parked"> {
-  const message = "the network could not be read back, or not far enough";
+  const message = "the network could not be read back, not far enough, or in another shape than before";
   if (now - sentAt > READ_FAILED_DAYS * DAY) return park("read_back_failed", `${message}, for ${READ_FAILED_DAYS} days`);
   return checkLater(sentAt, now, "read_back_failed", message);
 }

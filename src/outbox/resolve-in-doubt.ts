@@ -268,10 +268,10 @@ async function readAll(
   if (result.kind === "wait") return { kind: "no-room", until: result.until };
   if (result.kind === "gone") return { kind: "gone" };
   if (result.kind !== "value") return undefined;
-  const { record, skewMs } = result.value;
+  const { record, lacksMoved = false, skewMs } = result.value;
   if (record === undefined) return undefined;
   const networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
-  return { kind: "read", records: [record], complete: showsAll(record), isTooLong: false, networkAt, begunAt };
+  return { kind: "read", records: [record], complete: showsAll(record) && !lacksMoved, isTooLong: false, networkAt, begunAt };
 }
 
 /** A post shown with fewer replies than it counts may hide the sought one. */

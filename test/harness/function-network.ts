@@ -32,8 +32,8 @@ export interface Ways {
   readonly answerVote?: (post: Post) => object;
   /** The network's own Guardian decides on applications. */
   readonly asksGuardian?: boolean;
-  /** The object whose first action takes effect while its answer is lost, or every one of them. */
-  readonly loses?: string;
+  /** The objects whose first action takes effect while its answer is lost, or every one of them. */
+  readonly loses?: string | readonly string[];
   readonly losesAll?: boolean;
   /** A path, and which of the requests to it is lost on its way. */
   readonly drops?: readonly [path: string, which: number];
@@ -49,7 +49,7 @@ export async function world({
   showJob = open,
   answerVote = () => ({ ok: true }),
   asksGuardian = false,
-  loses,
+  loses = [],
   losesAll = false,
   drops,
   answerReply = shown,
@@ -65,7 +65,7 @@ export async function world({
   let replies = 0;
   let applications = 0;
   const lost = (path: string): boolean =>
-    loses !== undefined && path.includes(`/${loses}/`) && (losesAll || done.filter((one) => one === path).length === 1);
+    [loses].flat().some((id) => path.includes(`/${id}/`)) && (losesAll || done.filter((one) => one === path).length === 1);
   const write = (path: string, content: string): object => {
     const [kind, id, verb] = path.split("/");
     done.push(path);

@@ -113,3 +113,21 @@ describe("a delivery of work that a job does not show", () => {
     expect([findEffect(submit, [others], ME), wouldShow(submit, [others])]).toEqual([[], false]);
   });
 });
+
+describe("what does not say whose it is, or where it goes", () => {
+  const unsigned = (content: string): Post => ({ ...said("p1", content), authorId: undefined });
+
+  test("may be ours if it is in our words", () => {
+    const create: Intent = { ...intent("i1", "my words", 1), operation: "posts.create" };
+    const reply: Intent = { ...intent("i1", "my words", 1), operation: "posts.reply" };
+    const thread = (content: string): Post => ({ ...said("p0", "a post"), authorId: "another", replies: [unsigned(content)] });
+    expect([wouldShow(create, [unsigned("my  words")]), wouldShow(create, [unsigned("others' words")])]).toEqual([false, true]);
+    expect([wouldShow(reply, [thread("my  words")]), wouldShow(reply, [thread("others' words")])]).toEqual([false, true]);
+  });
+
+  test("may be the webhook that is sought", () => {
+    const create: Intent = { ...intent("i1", "", 1), operation: "webhooks.create", input: { url: "https://a.example" } };
+    const webhook = (url?: string) => [{ kind: "webhook" as const, id: "w1", raw: {}, ...(url === undefined ? {} : { url }) }];
+    expect([wouldShow(create, webhook()), wouldShow(create, webhook("https://b.example"))]).toEqual([false, true]);
+  });
+});

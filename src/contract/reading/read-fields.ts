@@ -99,6 +99,7 @@ export function readFields(
   const values: Record<string, unknown> = {};
   const reading: ObjectReading = { speech, record, object, pins, drift, within };
   for (const field of pins === undefined ? fieldsWithin(speech, record, object) : speech.fields[record]) {
+    if (field.kind === "posts" && within !== "") continue; // replies to replies are not kept
     const pin = pins?.fields.get(field.name);
     const value = pin === undefined ? readFirst(reading, field) : readPinned(reading, field, pin);
     if (value !== undefined) values[field.name] = value;
@@ -226,8 +227,8 @@ function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unk
   }
   for (const path of field.candidates) {
     const other = path.text === pin.path ? undefined : valueAt(object, path);
-    const taken = other === undefined || other === null ? undefined : take(reading, field, other);
-    if (taken === undefined) continue;
+    const taken = other === undefined || other === null ? undefined : take({ ...reading, pins: undefined, drift: [] }, field, other);
+    if (taken === undefined || (field.kind === "posts" && isEmpty(taken.value))) continue;
     // Text may move; identities may not.
     report(reading, isIdentity ? "breaking" : "warning", "winner-change", { path: `${field.name} at ${path.text}`, type: typeOf(other) });
     return isIdentity ? undefined : taken.value;
@@ -237,6 +238,10 @@ function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unk
   else if (pin.missed === GONE_AFTER && pin.seen >= GONE_AFTER)
     report(reading, "warning", "missing-field", { path: where, type: "missing" });
   return undefined;
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function noteNewKeys(reading: ObjectReading, pins: Pins): void {
@@ -309,7 +314,7 @@ function readNested(speech: Speech, found: Json, pins: Pins | undefined, drift: 
   const nested = pins === undefined ? undefined : (pins.nested ??= createPins());
   return found.slice(0, MAX_NESTED_POSTS).flatMap((item: Json) => {
     if (!isObject(item)) return [];
-    const { replies: _deeper, ...values } = readFields(speech, "post", item, nested, drift, `${field}.`);
+    const values = readFields(speech, "post", item, nested, drift, `${field}.`);
     return typeof values["id"] === "string" ? [{ kind: "post", ...values, raw: boundedRaw(item) }] : [];
   });
 }

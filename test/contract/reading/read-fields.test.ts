@@ -64,6 +64,14 @@ describe("drift", () => {
     });
   });
 
+  test("a list that is turned down leaves no trace, and an empty one is no move", () => {
+    const pins = createPins();
+    readRecord(profile, "post", { id: "p", replies: [] }, pins);
+    expect(readRecord(profile, "post", { id: "p", replies: null, comments: [] }, pins).drift).toEqual([]);
+    readRecord(profile, "post", { id: "p", comments: [{ comment_id: "c1" }] }, pins);
+    expect(readRecord(profile, "post", { id: "p", replies: [{ id: "r1" }] }, pins).record).toMatchObject({ replies: [{ id: "r1" }] });
+  });
+
   test("a reply within a post whose id moves is reported and not followed", () => {
     const pins = createPins();
     readRecord(profile, "post", { id: "p", replies: [{ id: "r1", text: "x" }] }, pins);

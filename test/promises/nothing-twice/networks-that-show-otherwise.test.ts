@@ -1,7 +1,11 @@
 /** Networks that show what was done otherwise than the local one, or not at all: what is in doubt there is not done twice. */
 import { describe, expect, test } from "vitest";
-import { DAY, MINUTE } from "../../../src/core/units.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/core/units.ts";
 import { open, saying, shown, whole, world, type Job, type Post } from "../../harness/function-network.ts";
+
+const byUser = (reply: Post): object => ({ ...shown(reply), author: undefined, user: { id: reply.author } });
+const byNobody = (reply: Post): object => ({ ...shown(reply), author: undefined, spoken_by: reply.author });
+const byReplyId = (reply: Post): object => ({ ...shown(reply), id: undefined, reply_id: reply.id });
 
 describe("an action whose answer is lost takes effect once", () => {
   test("if the network changes some words: a person decides whether these are the ones", async () => {
@@ -93,6 +97,30 @@ describe("an action whose answer is lost takes effect once", () => {
     }
     expect(done).toEqual(["posts/p1/reply", "posts/p2/reply", "posts/p3/reply"]);
     expect(await fate("p3")).toEqual(["posts.reply confirmed"]);
+  });
+
+  test.each<[string, (post: Post) => object]>([
+    ["the list of replies", (post) => ({ ...shown(post), comments: post.replies.map(shown) })],
+    ["the authors of replies", (post) => ({ ...shown(post), replies: post.replies.map(byUser) })],
+    ["the ids of replies", (post) => ({ ...shown(post), replies: post.replies.map(byReplyId) })],
+    ["the authors of replies to where nobody would look", (post) => ({ ...shown(post), replies: post.replies.map(byNobody) })],
+  ])("if the network moves %s after reading back has found something", async (_name, showPost) => {
+    let moves = false;
+    const { after, fate, post, done } = await world({
+      loses: ["p1", "p2"],
+      showPost: (shownPost) => (moves ? showPost(shownPost) : { ...shown(shownPost), replies: shownPost.replies.map(shown) }),
+    });
+    post("p1");
+    await after(20 * MINUTE);
+    expect(await fate("p1")).toEqual(["posts.reply confirmed"]);
+    moves = true;
+    post("p2");
+    await after(2 * HOUR);
+    expect(done).toEqual(["posts/p1/reply", "posts/p2/reply"]);
+    expect(await fate("p2")).toEqual([expect.stringMatching(/^posts\.reply (?:in_doubt|parked)/)]);
+    moves = false;
+    await after(6 * HOUR);
+    expect(done).toHaveLength(2);
   });
 
   test("if a long thread is cut off and not counted", async () => {
