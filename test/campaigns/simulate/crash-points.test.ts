@@ -12,7 +12,7 @@ const flow = {
   crowd: { postsPerHour: 2, jobsPerHour: 1, repliesPerHour: 0, followsPerHour: 2 },
 } as const;
 /** With 1, every point is cut. */
-const STRIDE = 24;
+const STRIDE = 16;
 
 test("a process that dies at any of its boundaries loses nothing and doubles nothing", async () => {
   const whole = await simulate(flow);
