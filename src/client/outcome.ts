@@ -53,6 +53,7 @@ interface Received {
 }
 
 const NO_DRIFT: readonly Observation[] = [];
+const isBreaking = ({ severity }: Observation): boolean => severity === "breaking";
 const OLDEST_FIRST = { severity: "breaking", kind: "oldest-first", path: "list", type: "oldest first" } as const;
 
 /**
@@ -245,8 +246,6 @@ function readSingle(context: Context, received: Received): OutcomeReading {
   if (context.details.length > 0) Object.assign(outcome, detailsOf(context, body));
   return { outcome, drift };
 }
-
-const isBreaking = ({ severity }: Observation): boolean => severity === "breaking";
 
 function readListed({ profile, operation, pins, nextPage, isLastPage }: Context, received: Received, call: Call): OutcomeReading {
   const { answered, headers, body } = received;

@@ -70,11 +70,6 @@ export function isLastTry({ crashes }: Pick<LiveEvent, "crashes">): boolean {
   return crashes >= MAX_CRASHES - 1;
 }
 
-/** True if the next crash is the last that is counted. */
-export function hasOneTryLeft(crashes: number): boolean {
-  return crashes === MAX_CRASHES - 1;
-}
-
 export interface Claim {
   readonly taken: readonly LiveEvent[];
   /** Events that crashed too often. */
@@ -108,7 +103,10 @@ export function claimable(
   return { taken, poisoned };
 }
 
-/** A last try has waited for its store, and then comes by its age: behind newer events, each of which is taken before it, it would never come. */
+/**
+ * The time by which events are sorted. One that may have ended the process comes by its age, also after a wait: it is taken alone, and newer
+ * events before it would each be taken in its place.
+ */
 function turnOf({ crashes, notBefore }: LiveEvent): number {
   return crashes > 0 ? 0 : notBefore;
 }

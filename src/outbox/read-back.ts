@@ -70,7 +70,7 @@ export function wouldShow({ operation, input }: Intent, records: readonly Networ
   });
 }
 
-/** True for a post in the same words that does not say whose it is: since the network shows no authors any more, ours may look like that. */
+/** True for a post in the same words that does not say whose it is: ours looks like that once the network shows no authors any more. */
 function mayBe({ authorId, authorHandle, content }: Post, input: Intent["input"]): boolean {
   return authorId === undefined && authorHandle === undefined && normal(content) === normal(input["content"]);
 }

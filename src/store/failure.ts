@@ -27,9 +27,9 @@ export function failureNote({ at, ...failure }: Failure): string {
 }
 
 /** The note of an event that was handled when the process ended, `crashes` times. */
-export function crashNote(crashes: number, at: number, { timed }: Pick<Failure, "timed"> = {}): string {
+export function crashNote(crashes: number, at: number, timing: Pick<Failure, "timed"> = {}): string {
   const message = `the process ended ${crashes} times while this was handled`;
-  return failureNote({ at, code: "handler_failed", message, pattern: message, tries: crashes, ...(timed ? { timed } : {}) });
+  return failureNote({ at, code: "handler_failed", message, pattern: message, tries: crashes, ...timing });
 }
 
 /** The text of a note, and the failure if it is one. */

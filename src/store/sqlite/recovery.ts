@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { JUMP_MS } from "../../limits/ledger-clock.ts";
 import type { EventFields, IntentFields } from "../../live/facts.ts";
-import { hasOneTryLeft, LAST_TRY_AFTER_MS, type LiveEvent } from "../../live/live-event.ts";
+import { isLastTry, LAST_TRY_AFTER_MS, MAX_CRASHES, type LiveEvent } from "../../live/live-event.ts";
 import { crashNote } from "../failure.ts";
 import { TRANSITIONS, TIMED, UNDATED, UNDER_WAY, type IntentState } from "../../outbox/intent.ts";
 import type { Present } from "../../live/present.ts";
@@ -105,7 +105,7 @@ function recoverEvents({ present, log }: Pick<RecoveryParts, "present" | "log">,
   for (const event of present.events.values()) {
     const wasBegun = event.begun;
     const crashes = event.crashes + (wasBegun ? 1 : 0);
-    const waits = event.state === "ready" && hasOneTryLeft(crashes);
+    const waits = event.state === "ready" && isLastTry({ crashes }) && crashes < MAX_CRASHES;
     if (!wasBegun && !waits) continue;
     const set = { begun: false, crashes, ...(waits ? awaitingLastTry(event, crashes, now) : {}) };
     log.add({ seq: log.next, fact: "change", of: "event", subject: event.seq, at: now, set });
